@@ -1,0 +1,145 @@
+//! The shape of a pure coordinator: requests become records and replies, and only records change what must last.
+//!
+//! The runtime in `coordinator` drives a [`Shard`]; the broker, the embedded library, recovery and the simulator all
+//! use that one runtime. A shard never sees a clock, a socket, a disk or a random number: they come in as arguments.
+
+use crate::{Instant, Now, Offset, PartitionIndex, ProducerIdentity, TopicId};
+
+/// The runtime's name for one unanswered request. The runtime keeps every open ticket and answers each exactly once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// What a reply waits for. An answer never leaves before what it rests on is durable (the parking rule).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependsOn {
+    /// On nothing that was ever written.
+    Nothing,
+    /// On the record at this position, which is the last one written about the group or key it speaks of.
+    Position(Offset),
+    /// On everything written so far (listings).
+    ShardEnd,
+}
+
+/// Whether the records of one outcome must land together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomicity {
+    /// All in one batch, or none.
+    OneBatch,
+    /// May be split over several batches (expiry, the clean-up after a deleted topic).
+    MaySplit,
+}
+
+/// What a handler decided.
+#[must_use = "records must be appended and replies sent"]
+#[derive(Debug)]
+pub struct Outcome<R, P> {
+    /// To be appended, in this order, and replayed. When there are any, every reply below waits for the last of them.
+    pub records: Vec<R>,
+    /// How the records may be cut into batches.
+    pub atomicity: Atomicity,
+    /// Answers to this request or to earlier ones that were waiting.
+    pub replies: Vec<(Ticket, P)>,
+    /// What the replies rest on when there are no records.
+    pub depends_on: DependsOn,
+}
+
+impl<R, P> Outcome<R, P> {
+    /// Nothing to write and nothing to say (yet).
+    pub fn nothing() -> Self {
+        Self { records: Vec::new(), atomicity: Atomicity::OneBatch, replies: Vec::new(), depends_on: DependsOn::Nothing }
+    }
+
+    /// One answer that writes nothing.
+    pub fn reply(ticket: Ticket, reply: P, depends_on: DependsOn) -> Self {
+        Self { replies: vec![(ticket, reply)], depends_on, ..Self::nothing() }
+    }
+}
+
+/// Who wrote a record: a plain coordinator write, or one inside a producer's transaction (then it is pending until
+/// the transaction's marker).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Takes effect at once.
+    Plain,
+    /// Pending until [`Shard::replay_marker`] for this producer.
+    Transactional(ProducerIdentity),
+}
+
+/// How a transaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionEnd {
+    /// Its records take effect.
+    Commit,
+    /// Its records are dropped.
+    Abort,
+}
+
+/// A record whose bytes cannot be what its type says. The load stops there: guessing could lose a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corrupt(pub String);
+
+/// A topic that was deleted, so that what was stored about it can go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeletedTopic {
+    /// Its name.
+    pub name: String,
+    /// Its identity.
+    pub id: TopicId,
+    /// Its partitions.
+    pub partitions: Vec<PartitionIndex>,
+}
+
+/// The bytes of one record of an internal topic, `value: None` is a tombstone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// The record's key.
+    pub key: Vec<u8>,
+    /// The record's value; `None` deletes the key.
+    pub value: Option<Vec<u8>>,
+}
+
+/// A pure coordinator state machine.
+///
+/// *Hard* state is what the records say, and [`Shard::replay`] is its only writer. *Soft* state (deadlines, parked
+/// joins, the rebalance being formed) may be changed by handlers and may be lost at any moment without harm.
+pub trait Shard {
+    /// A request, borrowing its names from the connection's buffer.
+    type Request<'a>;
+    /// An answer.
+    type Reply;
+    /// A decoded record of the shard's log. Cheap to clone.
+    type Record: Clone;
+
+    /// Decodes a record of the log. `Ok(None)`: a type this version does not know; it is skipped and survives.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the bytes are not what their type says; loading stops and the shard is not served.
+    fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Self::Record>, Corrupt>;
+
+    /// The bytes of a record, exactly as [`Shard::decode`] reads them.
+    fn encode(&self, record: &Self::Record) -> Encoded;
+
+    /// Decides. May change soft state only.
+    fn handle(&mut self, now: Now, ticket: Ticket, request: Self::Request<'_>) -> Outcome<Self::Record, Self::Reply>;
+
+    /// The only writer of hard state. Called for each record, live right after the decision and again at every load.
+    fn replay(&mut self, position: Offset, origin: Origin, record: Self::Record);
+
+    /// A transaction's marker reached this partition.
+    fn replay_marker(&mut self, position: Offset, producer: ProducerIdentity, end: TransactionEnd);
+
+    /// Topics were deleted.
+    fn on_topics_deleted(&mut self, now: Now, topics: &[DeletedTopic]) -> Outcome<Self::Record, Self::Reply>;
+
+    /// When [`Shard::on_deadline`] wants to be called next. Spurious calls are harmless.
+    fn next_deadline(&self) -> Option<Instant>;
+
+    /// Time passed: sessions end, rebalances complete, offsets expire. The same road as a request.
+    fn on_deadline(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply>;
+
+    /// The log was replayed to its end: re-arm sessions.
+    fn on_loaded(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply>;
+
+    /// The ticket was answered by the runtime (a timeout, a closed connection): forget it, without answering it.
+    fn forget(&mut self, ticket: Ticket);
+}
