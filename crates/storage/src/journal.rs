@@ -169,7 +169,9 @@ pub enum AcquireError {
 impl fmt::Display for AcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InUse { path } => write!(f, "the data folder is in use by another process (it holds {path})"),
+            Self::InUse { path } => {
+                write!(f, "the data folder is in use by another process (it holds {path})")
+            }
             Self::Version { found, expected } => {
                 write!(f, "the data folder has format {found}; this program reads {expected}")
             }

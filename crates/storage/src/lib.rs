@@ -11,12 +11,14 @@
 //! - the checkpoint document changes atomically, and only after every file it was begun with is durable.
 
 mod journal;
+mod memory;
 mod segments;
 
 pub use journal::{
-    AcquireError, DamagedRound, Entry, Journal, JournalState, RecoveredEntry, RecoveredRound, Replay, RoundNumber, Space,
-    StreamId, TornTail, Waker,
+    AcquireError, DamagedRound, Entry, Journal, JournalState, RecoveredEntry, RecoveredRound, Replay,
+    RoundNumber, Space, StreamId, TornTail, Waker,
 };
+pub use memory::{MemoryDisk, MemoryEngine, Pace};
 pub use segments::{CheckpointState, FileId, FileName, SegmentStore, StoreError};
 
 /// What an engine hands over when it was opened: both halves, the last checkpoint, and what the journal holds since.
@@ -27,6 +29,7 @@ pub struct Engine {
     pub segments: Box<dyn SegmentStore>,
     /// The document of the last finished checkpoint; `None` in a new folder.
     pub checkpoint: Option<Vec<u8>>,
-    /// The durable rounds that were not trimmed, in order.
+    /// The durable rounds that were not trimmed, in order. An engine trims in its own units: rounds below the trim
+    /// point may still be here.
     pub replay: Replay,
 }

@@ -58,9 +58,10 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 /// How a checkpoint stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CheckpointState {
     /// None was begun since the last answer.
+    #[default]
     Idle,
     /// It is being made.
     Running,
