@@ -1,0 +1,87 @@
+//! The bytes that consumers hand to each other through JoinGroup (subscription) and SyncGroup (assignment).
+//!
+//! The coordinator stores them as they came. It reads only the topics of a subscription (to know who subscribes to
+//! what), and tools read assignments. Whatever a client sent, the worst that comes of it is a [`DecodeError`]
+//! (KAFKA-20570): a custom protocol may use any bytes at all. Called by `groups` and the tools.
+
+use milepost_model::PartitionIndex;
+
+use crate::DecodeError;
+use crate::bytes::{Format, Reader};
+
+#[cfg(test)]
+mod tests;
+
+/// The topics that a subscription names, in the client's order.
+///
+/// Every version since 0 begins with them, so a newer version than is known here can be read as well.
+///
+/// # Errors
+/// What is malformed; also an empty or negative version.
+pub fn subscribed_topics(subscription: &[u8]) -> Result<Vec<&str>, DecodeError> {
+    let mut reader = Reader::new(subscription);
+    read_version(&mut reader)?;
+    let mut topics = Vec::new();
+    for _ in 0..reader.array_length(Format::Plain, "topics")? {
+        topics.push(reader.string(Format::Plain, "topic")?);
+    }
+    Ok(topics)
+}
+
+/// What the leader of a group assigned to one member.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment<'a> {
+    /// The partitions, topic by topic.
+    pub partitions: Vec<AssignedTopic<'a>>,
+    /// The assignor's own bytes.
+    pub user_data: Option<&'a [u8]>,
+}
+
+/// The partitions of one topic in an [`Assignment`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssignedTopic<'a> {
+    /// The topic's name.
+    pub topic: &'a str,
+    /// Its partitions.
+    pub partitions: Vec<PartitionIndex>,
+}
+
+impl<'a> Assignment<'a> {
+    /// Reads an assignment of any version; all known ones (0 to 3) have the same fields.
+    ///
+    /// No bytes at all mean what Kafka's consumer takes them for: nothing is assigned.
+    ///
+    /// # Errors
+    /// What is malformed; also a negative version.
+    pub fn decode(assignment: &'a [u8]) -> Result<Self, DecodeError> {
+        if assignment.is_empty() {
+            return Ok(Self::default());
+        }
+        let mut reader = Reader::new(assignment);
+        read_version(&mut reader)?;
+        let mut partitions = Vec::new();
+        for _ in 0..reader.array_length(Format::Plain, "assignedPartitions")? {
+            partitions.push(AssignedTopic::read(&mut reader)?);
+        }
+        let user_data = reader.nullable_bytes(Format::Plain, "userData")?;
+        Ok(Self { partitions, user_data })
+    }
+}
+
+impl<'a> AssignedTopic<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let topic = reader.string(Format::Plain, "topic")?;
+        let mut partitions = Vec::new();
+        for _ in 0..reader.array_length(Format::Plain, "partitions")? {
+            partitions.push(PartitionIndex(reader.i32("partition")?));
+        }
+        Ok(Self { topic, partitions })
+    }
+}
+
+fn read_version(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    match reader.i16("the version")? {
+        0.. => Ok(()),
+        _ => Err(DecodeError::InvalidValue("the version")),
+    }
+}

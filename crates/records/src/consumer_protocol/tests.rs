@@ -1,0 +1,39 @@
+use milepost_model::PartitionIndex;
+
+use super::{AssignedTopic, Assignment, subscribed_topics};
+use crate::DecodeError;
+
+const SUBSCRIPTION_V0: &[u8] = b"\0\0\0\0\0\x02\0\x01a\0\x02bc\xff\xff\xff\xff";
+const ASSIGNMENT_V1: &[u8] = b"\0\x01\0\0\0\x01\0\x01t\0\0\0\x02\0\0\0\0\0\0\0\x07\0\0\0\x02hi";
+
+#[test]
+fn topics_are_read_from_any_version() {
+    assert_eq!(subscribed_topics(SUBSCRIPTION_V0), Ok(vec!["a", "bc"]));
+    let mut newer = SUBSCRIPTION_V0.to_vec();
+    newer[1] = 99;
+    newer.extend_from_slice(b"fields of the future");
+    assert_eq!(subscribed_topics(&newer), Ok(vec!["a", "bc"]));
+}
+
+#[test]
+fn an_assignment_is_read() {
+    let partitions =
+        vec![AssignedTopic { topic: "t", partitions: vec![PartitionIndex(0), PartitionIndex(7)] }];
+    assert_eq!(Assignment::decode(ASSIGNMENT_V1), Ok(Assignment { partitions, user_data: Some(b"hi") }));
+    assert_eq!(Assignment::decode(b""), Ok(Assignment::default()));
+}
+
+#[test]
+fn malformed_bytes_are_errors() {
+    assert_eq!(subscribed_topics(b""), Err(DecodeError::Truncated("the version")));
+    assert_eq!(subscribed_topics(b"\xff\xff\0\0\0\0"), Err(DecodeError::InvalidValue("the version")));
+    assert_eq!(subscribed_topics(b"\0\0\x7f\xff\xff\xff"), Err(DecodeError::Truncated("topic")));
+    assert_eq!(subscribed_topics(b"\0\0\xff\xff\xff\xff"), Err(DecodeError::InvalidLength("topics")));
+    assert_eq!(subscribed_topics(b"\0\0\0\0\0\x01\0\x01\xff"), Err(DecodeError::InvalidUtf8("topic")));
+    for length in 2..13 {
+        assert!(subscribed_topics(&SUBSCRIPTION_V0[..length]).is_err(), "{length} bytes");
+    }
+    for length in 1..ASSIGNMENT_V1.len() {
+        assert!(Assignment::decode(&ASSIGNMENT_V1[..length]).is_err(), "{length} bytes");
+    }
+}
