@@ -35,8 +35,8 @@ fn topic() -> Record<'static> {
         replication_factor: -1,
         is_internal: false,
         configs: vec![
-            Config { key: "cleanup.policy", value: Some("compact") },
-            Config { key: "retention.ms", value: None },
+            Config { key: "cleanup.policy", value: "compact" },
+            Config { key: "retention.ms", value: "-1" },
         ],
     })
 }
@@ -47,7 +47,7 @@ fn golden_bytes() {
     is_golden(
         &topic(),
         &topic_key,
-        Some(b"\0\0\x07orders\0\0\0\x03\xff\xff\0\x03\x0fcleanup.policy\x08compact\0\x0dretention.ms\0\0\0"),
+        Some(b"\0\0\x07orders\0\0\0\x03\xff\xff\0\x03\x0fcleanup.policy\x08compact\0\x0dretention.ms\x03-1\0\0"),
     );
     is_golden(&Record::TopicDeletion(ID), &topic_key, None);
     is_golden(&Record::ClusterId("milepost"), &[0, 2], Some(b"\0\0\x09milepost\0"));

@@ -3,9 +3,7 @@
 use milepost_model::TopicId;
 
 use super::{VERSION, read_version};
-use crate::bytes::{
-    Format, Reader, put_i16, put_i32, put_length, put_nullable_string, put_string, put_unsigned_varint,
-};
+use crate::bytes::{Format, Reader, put_i16, put_i32, put_length, put_string, put_unsigned_varint};
 use crate::{DecodeError, EncodeError};
 
 pub(super) const TYPE: i16 = 1;
@@ -13,7 +11,7 @@ pub(super) const TYPE: i16 = 1;
 /// A topic.
 ///
 /// Key: id (16 bytes). Value version 0: name (string), partition count (`i32`), replication factor (`i16`), internal
-/// (`i8`, 0 or 1), configs (array of key (string), value (nullable string)).
+/// (`i8`, 0 or 1), configs (array of key (string), value (string)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic<'a> {
     /// Its identity.
@@ -35,8 +33,8 @@ pub struct Topic<'a> {
 pub struct Config<'a> {
     /// Its name.
     pub key: &'a str,
-    /// Its value; `None` is a null that a client asked for.
-    pub value: Option<&'a str>,
+    /// Its value, as it was set.
+    pub value: &'a str,
 }
 
 impl<'a> Topic<'a> {
@@ -57,7 +55,7 @@ impl<'a> Topic<'a> {
         let mut configs = Vec::new();
         for _ in 0..reader.array_length(Format::Flexible, "configs")? {
             let key = reader.string(Format::Flexible, "config key")?;
-            configs.push(Config { key, value: reader.nullable_string(Format::Flexible, "config value")? });
+            configs.push(Config { key, value: reader.string(Format::Flexible, "config value")? });
             reader.unknown_tagged_fields()?;
         }
         reader.unknown_tagged_fields()?;
@@ -74,7 +72,7 @@ impl<'a> Topic<'a> {
         put_length(out, Format::Flexible, Some(self.configs.len()), "configs")?;
         for config in &self.configs {
             put_string(out, Format::Flexible, config.key, "config key")?;
-            put_nullable_string(out, Format::Flexible, config.value, "config value")?;
+            put_string(out, Format::Flexible, config.value, "config value")?;
             put_unsigned_varint(out, 0);
         }
         put_unsigned_varint(out, 0);
