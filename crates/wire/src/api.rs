@@ -1,0 +1,172 @@
+//! The table of APIs: what is advertised, what is served, from which version on messages are flexible.
+
+use std::fmt;
+
+use crate::errors::DecodeError;
+use crate::messages;
+use crate::reader::Reader;
+use crate::schema::Message;
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ApiVersionRange {
+    /// The API.
+    pub key: ApiKey,
+    /// The lowest version that ApiVersions names.
+    pub min_advertised: i16,
+    /// The lowest version that is served.
+    pub min_served: i16,
+    /// The highest version, advertised and served.
+    pub max: i16,
+    /// The first version with compact lengths and tag sections, if there is one.
+    pub flexible_from: Option<i16>,
+}
+
+// The versions that Kafka 4.4 advertises. Produce is advertised from 0 because older releases of librdkafka switch
+// compression off when the range does not reach that version (KAFKA-18659); its versions 0 to 2 are refused like any
+// other version that is not served.
+macro_rules! apis {
+    ($($api:ident = $key:literal, advertised $advertised:literal, served $min:literal - $max:literal,
+        flexible $flexible:expr, $request:ty;)+) => {
+        /// An API that is served, by its number on the wire.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(i16)]
+        pub enum ApiKey {
+            $(
+                #[doc = concat!("API key ", $key, ".")]
+                $api = $key,
+            )+
+        }
+
+        /// Every API that is served, in ascending order of keys.
+        pub const ADVERTISED: &[ApiVersionRange] = &[$(ApiVersionRange {
+            key: ApiKey::$api,
+            min_advertised: $advertised,
+            min_served: $min,
+            max: $max,
+            flexible_from: $flexible,
+        },)+];
+
+        impl ApiKey {
+            /// The API with this number, if it is served.
+            #[must_use]
+            pub const fn from_code(code: i16) -> Option<Self> {
+                match code {
+                    $($key => Some(Self::$api),)+
+                    _ => None,
+                }
+            }
+
+            /// The line of the table for this API.
+            #[must_use]
+            pub const fn range(self) -> &'static ApiVersionRange {
+                match self {
+                    $(Self::$api => &ApiVersionRange {
+                        key: Self::$api,
+                        min_advertised: $advertised,
+                        min_served: $min,
+                        max: $max,
+                        flexible_from: $flexible,
+                    },)+
+                }
+            }
+        }
+
+        /// The body of a request of any API.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum RequestBody<'a> {
+            $(
+                #[doc = concat!("A request of API key ", $key, ".")]
+                $api($request),
+            )+
+        }
+
+        impl<'a> RequestBody<'a> {
+            /// Reads the body of a request of this API and version.
+            pub(crate) fn decode(
+                api: ApiKey,
+                reader: &mut Reader<'a>,
+                version: i16,
+            ) -> Result<Self, DecodeError> {
+                match api {
+                    $(ApiKey::$api => Message::decode(reader, version).map(Self::$api),)+
+                }
+            }
+
+            /// The API that this is a request of.
+            #[must_use]
+            pub const fn api(&self) -> ApiKey {
+                match self {
+                    $(Self::$api(_) => ApiKey::$api,)+
+                }
+            }
+        }
+    };
+}
+
+apis! {
+    Produce = 0, advertised 0, served 3 - 13, flexible Some(9), messages::produce::ProduceRequest<'a>;
+    Fetch = 1, advertised 4, served 4 - 18, flexible Some(12), messages::fetch::FetchRequest<'a>;
+    ListOffsets = 2, advertised 1, served 1 - 11, flexible Some(6), messages::list_offsets::ListOffsetsRequest<'a>;
+    Metadata = 3, advertised 0, served 0 - 13, flexible Some(9), messages::metadata::MetadataRequest<'a>;
+    OffsetCommit = 8, advertised 2, served 2 - 10, flexible Some(8), messages::offset_commit::OffsetCommitRequest<'a>;
+    OffsetFetch = 9, advertised 1, served 1 - 10, flexible Some(6), messages::offset_fetch::OffsetFetchRequest<'a>;
+    FindCoordinator = 10, advertised 0, served 0 - 6, flexible Some(3), messages::find_coordinator::FindCoordinatorRequest<'a>;
+    JoinGroup = 11, advertised 0, served 0 - 9, flexible Some(6), messages::join_group::JoinGroupRequest<'a>;
+    Heartbeat = 12, advertised 0, served 0 - 4, flexible Some(4), messages::heartbeat::HeartbeatRequest<'a>;
+    LeaveGroup = 13, advertised 0, served 0 - 5, flexible Some(4), messages::leave_group::LeaveGroupRequest<'a>;
+    SyncGroup = 14, advertised 0, served 0 - 5, flexible Some(4), messages::sync_group::SyncGroupRequest<'a>;
+    DescribeGroups = 15, advertised 0, served 0 - 6, flexible Some(5), messages::describe_groups::DescribeGroupsRequest<'a>;
+    ListGroups = 16, advertised 0, served 0 - 5, flexible Some(3), messages::list_groups::ListGroupsRequest<'a>;
+    ApiVersions = 18, advertised 0, served 0 - 5, flexible Some(3), messages::api_versions::ApiVersionsRequest<'a>;
+    CreateTopics = 19, advertised 2, served 2 - 7, flexible Some(5), messages::create_topics::CreateTopicsRequest<'a>;
+    DeleteTopics = 20, advertised 1, served 1 - 6, flexible Some(4), messages::delete_topics::DeleteTopicsRequest<'a>;
+    InitProducerId = 22, advertised 0, served 0 - 5, flexible Some(2), messages::init_producer_id::InitProducerIdRequest<'a>;
+    OffsetForLeaderEpoch = 23, advertised 2, served 2 - 4, flexible Some(4), messages::offset_for_leader_epoch::OffsetForLeaderEpochRequest<'a>;
+    DescribeConfigs = 32, advertised 1, served 1 - 4, flexible Some(4), messages::describe_configs::DescribeConfigsRequest<'a>;
+    CreatePartitions = 37, advertised 0, served 0 - 3, flexible Some(2), messages::create_partitions::CreatePartitionsRequest<'a>;
+    DeleteGroups = 42, advertised 0, served 0 - 3, flexible Some(2), messages::delete_groups::DeleteGroupsRequest<'a>;
+    OffsetDelete = 47, advertised 0, served 0 - 0, flexible None, messages::offset_delete::OffsetDeleteRequest<'a>;
+    DescribeCluster = 60, advertised 0, served 0 - 2, flexible Some(0), messages::describe_cluster::DescribeClusterRequest;
+}
+
+impl ApiKey {
+    /// The number on the wire.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        self as i16
+    }
+
+    /// Whether requests of this version are decoded and answered.
+    #[must_use]
+    pub fn serves(self, version: i16) -> bool {
+        let range = self.range();
+        (range.min_served..=range.max).contains(&version)
+    }
+
+    /// Whether messages of this version have compact lengths and tag sections.
+    #[must_use]
+    pub fn is_flexible(self, version: i16) -> bool {
+        self.range().flexible_from.is_some_and(|from| version >= from)
+    }
+
+    /// The version of the header before requests of this version: 2 when flexible, else 1.
+    #[must_use]
+    pub fn request_header_version(self, version: i16) -> i16 {
+        if self.is_flexible(version) { 2 } else { 1 }
+    }
+
+    /// The version of the header before responses of this version: 1 when flexible, else 0. Responses of ApiVersions
+    /// always have 0, since they are read by clients that do not know yet what the server speaks (KIP-511).
+    #[must_use]
+    pub fn response_header_version(self, version: i16) -> i16 {
+        i16::from(self != Self::ApiVersions && self.is_flexible(version))
+    }
+}
+
+impl fmt::Display for ApiKey {
+    /// Kafka's name of the API.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}

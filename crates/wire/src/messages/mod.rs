@@ -1,0 +1,28 @@
+//! The messages, one file for each API. A new API is one such file and one line in the table of `api.rs`.
+//!
+//! Structures and fields have the names of Kafka's own message schemas and mean what the protocol says; words stand
+//! only where there is more to say. The notation is explained in `schema.rs`.
+
+pub mod api_versions;
+pub mod create_partitions;
+pub mod create_topics;
+pub mod delete_groups;
+pub mod delete_topics;
+pub mod describe_cluster;
+pub mod describe_configs;
+pub mod describe_groups;
+pub mod fetch;
+pub mod find_coordinator;
+pub mod heartbeat;
+pub mod init_producer_id;
+pub mod join_group;
+pub mod leave_group;
+pub mod list_groups;
+pub mod list_offsets;
+pub mod metadata;
+pub mod offset_commit;
+pub mod offset_delete;
+pub mod offset_fetch;
+pub mod offset_for_leader_epoch;
+pub mod produce;
+pub mod sync_group;
