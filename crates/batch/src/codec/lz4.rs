@@ -1,7 +1,7 @@
 //! LZ4 in its frame format, as Kafka uses it: independent blocks of 64 KiB and no checksums written; block checksums
 //! and a content size accepted; blocks that depend on each other refused, because Kafka's readers cannot open them.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 
@@ -27,5 +27,20 @@ pub(super) fn decompress(input: &[u8], max_bytes: usize) -> Result<Vec<u8>, Fail
     if flags & INDEPENDENT_BLOCKS_BIT == 0 {
         return Err(Failure::Undecodable("the blocks of the LZ4 frame depend on each other".to_owned()));
     }
-    read_bounded(FrameDecoder::new(input), input.len(), max_bytes)
+    read_bounded(FrameDecoder::new(EndIsError(input)), input.len(), max_bytes)
+}
+
+/// Input that fails where it ends. The decoder would take an end between two blocks for the end mark, and reads
+/// nothing behind a real one.
+struct EndIsError<'a>(&'a [u8]);
+
+impl Read for EndIsError<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if !buffer.is_empty() => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "the LZ4 frame has no end mark"))
+            }
+            read => Ok(read),
+        }
+    }
 }
