@@ -47,7 +47,8 @@ pub struct BatchBuilder {
     /// Room for the header, then the records, not compressed.
     bytes: Vec<u8>,
     count: i32,
-    base_timestamp: Timestamp,
+    /// What timestamp deltas count from: the first record's timestamp unless given before.
+    base_timestamp: Option<Timestamp>,
     max_timestamp: Timestamp,
 }
 
@@ -60,7 +61,7 @@ impl BatchBuilder {
             control: false,
             bytes: vec![0; HEADER_BYTES],
             count: 0,
-            base_timestamp: Timestamp(i64::from(NONE)),
+            base_timestamp: None,
             max_timestamp: Timestamp(i64::from(NONE)),
         }
     }
@@ -68,6 +69,11 @@ impl BatchBuilder {
     /// An empty control batch.
     pub(crate) fn control(options: BatchOptions) -> Self {
         Self { control: true, ..Self::new(options) }
+    }
+
+    /// Makes timestamp deltas count from `base_timestamp`. For an empty builder.
+    pub(crate) fn with_base_timestamp(self, base_timestamp: Timestamp) -> Self {
+        Self { base_timestamp: Some(base_timestamp), ..self }
     }
 
     /// Adds a record. Its offset will be the batch's base offset plus [`BatchBuilder::len`] before the call.
@@ -81,21 +87,30 @@ impl BatchBuilder {
         value: Option<&[u8]>,
         headers: &[Header<'_>],
     ) -> Result<(), BuilderFull> {
+        self.append_at(self.count, timestamp, key, value, headers)
+    }
+
+    /// As [`BatchBuilder::append`], `offset_delta` behind the base offset, which must rise from record to record.
+    pub(crate) fn append_at(
+        &mut self,
+        offset_delta: i32,
+        timestamp: Timestamp,
+        key: Option<&[u8]>,
+        value: Option<&[u8]>,
+        headers: &[Header<'_>],
+    ) -> Result<(), BuilderFull> {
         let timestamp_delta = self.timestamp_delta(timestamp);
-        let body_bytes = self.body_bytes(timestamp_delta, key, value, headers);
+        let body_bytes = body_bytes(timestamp_delta, offset_delta, key, value, headers);
         if self.size_bytes() + record_bytes(body_bytes) > HEADER_BYTES + MAX_BUILT_RECORDS_BYTES {
             return Err(BuilderFull);
         }
-        if self.count == 0 {
-            self.base_timestamp = timestamp;
-            self.max_timestamp = timestamp;
-        }
-        self.max_timestamp = self.max_timestamp.max(timestamp);
+        self.base_timestamp.get_or_insert(timestamp);
+        self.max_timestamp = if self.is_empty() { timestamp } else { self.max_timestamp.max(timestamp) };
         let out = &mut self.bytes;
         varint::put(out, body_bytes as i64);
         out.push(0);
         varint::put(out, timestamp_delta);
-        varint::put(out, i64::from(self.count));
+        varint::put(out, i64::from(offset_delta));
         put_nullable(out, key);
         put_nullable(out, value);
         varint::put(out, headers.len() as i64);
@@ -116,7 +131,7 @@ impl BatchBuilder {
         value: Option<&[u8]>,
         headers: &[Header<'_>],
     ) -> usize {
-        let body_bytes = self.body_bytes(self.timestamp_delta(timestamp), key, value, headers);
+        let body_bytes = body_bytes(self.timestamp_delta(timestamp), self.count, key, value, headers);
         self.size_bytes() + record_bytes(body_bytes)
     }
 
@@ -136,6 +151,12 @@ impl BatchBuilder {
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The largest timestamp appended; −1 before the first record.
+    #[must_use]
+    pub fn max_timestamp(&self) -> Timestamp {
+        self.max_timestamp
     }
 
     /// The finished batch, its leader epoch −1 until it is stamped. No bytes at all when no record was appended,
@@ -158,6 +179,7 @@ impl BatchBuilder {
         };
         let length =
             i32::try_from(batch.len() - LENGTH_PREFIX_BYTES).expect("the records are bounded by 1 GiB");
+        let base_timestamp = self.base_timestamp.expect("a record was appended");
         let (producer_id, producer_epoch) =
             self.options.producer.map_or((i64::from(NONE), i16::from(NONE)), |p| (p.id.0, p.epoch.0));
         let base_sequence = self.options.base_sequence.unwrap_or(i32::from(NONE));
@@ -167,7 +189,7 @@ impl BatchBuilder {
         batch[layout::MAGIC_AT] = MAGIC as u8;
         put(&mut batch, layout::ATTRIBUTES, &attributes.to_be_bytes());
         put(&mut batch, layout::LAST_OFFSET_DELTA, &(self.count - 1).to_be_bytes());
-        put(&mut batch, layout::BASE_TIMESTAMP, &self.base_timestamp.0.to_be_bytes());
+        put(&mut batch, layout::BASE_TIMESTAMP, &base_timestamp.0.to_be_bytes());
         put(&mut batch, layout::MAX_TIMESTAMP, &self.max_timestamp.0.to_be_bytes());
         put(&mut batch, layout::PRODUCER_ID, &producer_id.to_be_bytes());
         put(&mut batch, layout::PRODUCER_EPOCH, &producer_epoch.to_be_bytes());
@@ -192,28 +214,26 @@ impl BatchBuilder {
     }
 
     fn timestamp_delta(&self, timestamp: Timestamp) -> i64 {
-        if self.count == 0 { 0 } else { timestamp.0.wrapping_sub(self.base_timestamp.0) }
+        self.base_timestamp.map_or(0, |base| timestamp.0.wrapping_sub(base.0))
     }
+}
 
-    /// Bytes of a record behind its length.
-    fn body_bytes(
-        &self,
-        timestamp_delta: i64,
-        key: Option<&[u8]>,
-        value: Option<&[u8]>,
-        headers: &[Header<'_>],
-    ) -> usize {
-        let headers_bytes: usize = headers
-            .iter()
-            .map(|header| nullable_bytes(Some(header.key)) + nullable_bytes(header.value))
-            .sum();
-        1 + varint::size(timestamp_delta)
-            + varint::size(i64::from(self.count))
-            + nullable_bytes(key)
-            + nullable_bytes(value)
-            + varint::size(headers.len() as i64)
-            + headers_bytes
-    }
+/// Bytes of a record behind its length.
+fn body_bytes(
+    timestamp_delta: i64,
+    offset_delta: i32,
+    key: Option<&[u8]>,
+    value: Option<&[u8]>,
+    headers: &[Header<'_>],
+) -> usize {
+    let headers_bytes: usize =
+        headers.iter().map(|header| nullable_bytes(Some(header.key)) + nullable_bytes(header.value)).sum();
+    1 + varint::size(timestamp_delta)
+        + varint::size(i64::from(offset_delta))
+        + nullable_bytes(key)
+        + nullable_bytes(value)
+        + varint::size(headers.len() as i64)
+        + headers_bytes
 }
 
 fn record_bytes(body_bytes: usize) -> usize {

@@ -14,6 +14,7 @@ mod control;
 mod error;
 mod layout;
 mod record;
+mod retain;
 mod sequence;
 mod stamp;
 mod validate;
@@ -26,6 +27,7 @@ pub use control::{ControlType, Marker, build_marker};
 pub use error::{BatchError, Malformed};
 pub use layout::{HEADER_BYTES, TimestampType};
 pub use record::{Header, Headers, RecordIter, RecordView, Records};
+pub use retain::{Retained, retain_records};
 pub use sequence::{sequence_after, sequence_minus, sequence_plus};
 pub use stamp::{set_log_append_time, set_max_timestamp, stamp};
 pub use validate::{
