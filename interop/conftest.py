@@ -1,0 +1,124 @@
+"""What every story may ask for: a server, clients, names of its own. `cargo xtask stories` passes the options."""
+
+import json
+import os
+import shutil
+import tempfile
+import uuid
+
+import pytest
+
+from harness import server as servers
+from harness.member import Clients
+
+CLIENTS = ["librdkafka", "kafka-python", "java"]
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("milepost")
+    group.addoption("--milepost", help="our release binary: the stories are told of it")
+    group.addoption("--kafka", help="the xtask binary: the stories are told of a real Kafka broker")
+    group.addoption("--java-class-path", help="the compiled Java member program and its jars")
+    group.addoption("--tier", choices=["ci", "full"], default="full", help="how many cycles the long stories run")
+    group.addoption("--counts", help="where to write how many stories passed, failed and were skipped")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--kafka"):
+        skip = pytest.mark.skip(reason="only our own server promises this")
+        for item in items:
+            if item.get_closest_marker("own_binary"):
+                item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    path = config.getoption("--counts")
+    if path:
+        stats = terminalreporter.stats
+        count = lambda *kinds: sum(len(stats.get(kind, [])) for kind in kinds)
+        counts = {"passed": count("passed"), "failed": count("failed", "error"), "skipped": count("skipped")}
+        with open(path, "w") as out:
+            json.dump(counts, out)
+
+
+@pytest.fixture(scope="session")
+def full_tier(pytestconfig):
+    return pytestconfig.getoption("--tier") == "full"
+
+
+@pytest.fixture(scope="session")
+def against_kafka(pytestconfig):
+    return pytestconfig.getoption("--kafka") is not None
+
+
+@pytest.fixture(scope="session")
+def new_server(pytestconfig):
+    """Makes servers that are not started yet: `new_server(settings=…, flags=…, folder=…, wrapper=…)`."""
+    made = []
+    folders = []
+
+    def make(settings=None, flags=(), folder=None, wrapper=()):
+        if folder is None:
+            folder = tempfile.mkdtemp(prefix="story-")
+            folders.append(folder)
+        kafka, milepost = pytestconfig.getoption("--kafka"), pytestconfig.getoption("--milepost")
+        if kafka:
+            one = servers.Kafka([kafka, "kafka"], folder, settings, flags, wrapper)
+        else:
+            one = servers.Milepost([milepost, "serve"], folder, settings, flags, wrapper)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.end()
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server(new_server):
+    """One running server that many stories share. A story that stops or breaks it takes `own_server` instead."""
+    return new_server().start()
+
+
+@pytest.fixture
+def own_server(new_server, request):
+    """A running server of this story alone."""
+    one = new_server(**getattr(request, "param", {})).start()
+    yield one
+    one.end()
+
+
+@pytest.fixture
+def name():
+    """A name for this story's topic and group: stories that share a server never meet."""
+    return f"story-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def clients(pytestconfig):
+    """Starts client processes; ends them with the story."""
+    made = Clients(pytestconfig.getoption("--java-class-path"))
+    yield made
+    made.end()
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request, pytestconfig):
+    """The name of each client in turn: the story is told once for each."""
+    if request.param == "java" and not pytestconfig.getoption("--java-class-path"):
+        pytest.skip("no JDK with Maven on this machine")
+    return request.param
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed story shows the end of its server's log."""
+    report = yield
+    if report.failed:
+        for fixture in ("own_server", "server"):
+            one = item.funcargs.get(fixture) if hasattr(item, "funcargs") else None
+            if one is not None and os.path.exists(one.log_path):
+                report.sections.append((f"log of the server ({one.bootstrap})", one.log_tail()))
+    return report

@@ -1,0 +1,179 @@
+"""Client programs as processes of their own: a story tells each what to do, line by line.
+
+A member is a real consumer, producer and admin client in a real process, so it can be frozen, killed and started anew.
+The programs are `clients/*.py` and `java/Member.java`; all know the same words (see `clients/puppet.py`).
+"""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from urllib.parse import quote, unquote
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ANSWER_SECONDS = 90
+
+# A group settles by heartbeats: quick ones make a story quick.
+QUICK_GROUP = {"session_timeout_ms": 6000, "heartbeat_interval_ms": 200}
+
+
+class Refused(Exception):
+    """The client reported an error: its own name for it, and Kafka's code if it knew one."""
+
+    def __init__(self, name, code, message):
+        super().__init__(f"{name} ({code}): {message}")
+        self.name = name
+        self.code = code
+
+
+class Member:
+    """One client process."""
+
+    def __init__(self, command, log_path):
+        self.log_path = log_path
+        with open(log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1
+            )
+        self.lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.rstrip("\n"))
+        self.lines.put(None)
+
+    # Asking and answering apart lets a story keep two members busy at once.
+
+    def tell(self, verb, **arguments):
+        words = [verb] + [f"{key}={quote(str(value), safe='')}" for key, value in arguments.items()]
+        self.process.stdin.write(" ".join(words) + "\n")
+        self.process.stdin.flush()
+
+    def answer(self, seconds=ANSWER_SECONDS):
+        try:
+            line = self.lines.get(timeout=seconds)
+        except queue.Empty:
+            raise AssertionError(f"a client did not answer within {seconds} s\n{self._log()}") from None
+        assert line is not None, f"a client ended instead of answering\n{self._log()}"
+        kind, *words = line.split(" ")
+        values = {key: unquote(value) for key, value in (word.split("=", 1) for word in words)}
+        if kind == "error":
+            raise Refused(values["name"], int(values["code"]) if values["code"] else None, values["text"])
+        assert kind == "ok", f"a client said {line!r}"
+        return values
+
+    def ask(self, verb, **arguments):
+        self.tell(verb, **arguments)
+        return self.answer()
+
+    def _log(self):
+        with open(self.log_path, errors="replace") as log:
+            return log.read()[-4000:]
+
+    # --- Words of a consumer ---
+
+    def subscribe(self, topic):
+        self.ask("subscribe", topic=topic)
+
+    def poll(self, records, seconds=30):
+        """Polls until so many records came or the time ran out: [(partition, offset, value)]."""
+        return self._records(self.ask("poll", records=records, seconds=seconds))
+
+    @staticmethod
+    def _records(answer):
+        entries = [entry.split(":") for entry in answer["records"].split(",") if entry]
+        return [(int(partition), int(offset), value) for partition, offset, value in entries]
+
+    def commit(self, mode="sync", metadata=""):
+        """Commits the positions of what is assigned."""
+        self.ask("commit", mode=mode, metadata=metadata)
+
+    def committed(self, topic, *partitions):
+        """{partition: (offset, metadata)}; the offset is None if there is none."""
+        answer = self.ask("committed", topic=topic, partitions=",".join(map(str, partitions or (0,))))
+        found = {}
+        for entry in answer["offsets"].split(","):
+            partition, offset, metadata = entry.split(":")
+            found[int(partition)] = (None if offset == "none" else int(offset), unquote(metadata))
+        return found
+
+    def close(self):
+        """Closes the client properly and waits for the process to end."""
+        self.ask("close")
+        self.process.wait(30)
+
+    # --- Words of a producer ---
+
+    def produce(self, topic, partition, first, count, compression="none"):
+        """Sends `value-N` for N from `first`, waits for all acknowledgements, returns the offset of each."""
+        answer = self.ask(
+            "produce", topic=topic, partition=partition, first=first, count=count, compression=compression
+        )
+        return [int(offset) for offset in answer["offsets"].split(",")]
+
+    # --- What happens to processes ---
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdin.close()
+
+
+def settle(members, partitions_each, seconds=60):
+    """Lets all members poll at once until each has its share. Returns the partitions of each.
+
+    A record that arrives meanwhile is an error of the story, or a record delivered twice: the member reports it.
+    """
+    for member in members:
+        member.tell("settle", partitions=partitions_each, seconds=seconds)
+    answers = [member.answer() for member in members]
+    return [[int(number) for number in answer["partitions"].split(",")] for answer in answers]
+
+
+class Clients:
+    """Starts members and ends them all with the story."""
+
+    def __init__(self, java_class_path):
+        self.java_class_path = java_class_path
+        self.folder = tempfile.TemporaryDirectory(prefix="clients-")
+        self.members = []
+
+    def start(self, client, server, group=None, **settings):
+        """Settings are named as Kafka names them, with underscores for dots."""
+        command = [*self.program(client), "--bootstrap", server.bootstrap]
+        if group is not None:
+            command += ["--group", group]
+            settings = {**QUICK_GROUP, **settings}
+        for key, value in settings.items():
+            command += ["--set", f"{key.replace('_', '.')}={value}"]
+        member = Member(command, os.path.join(self.folder.name, f"{len(self.members)}.log"))
+        self.members.append(member)
+        return member
+
+    def program(self, client):
+        if client == "java":
+            # Quick to start rather than quick to run.
+            flags = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+            return ["java", *flags, "-cp", self.java_class_path, "Member"]
+        module = {"librdkafka": "librdkafka_member", "kafka-python": "kafka_python_member"}[client]
+        return [sys.executable, os.path.join(HERE, "clients", f"{module}.py")]
+
+    def end(self):
+        for member in self.members:
+            member.end()
+        self.folder.cleanup()

@@ -1,0 +1,284 @@
+// A member that is the Java client. It understands the same words as the Python programs in ../clients (see puppet.py).
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+public final class Member {
+    private static final Duration POLL = Duration.ofMillis(100);
+
+    private final Properties base = new Properties();
+    private KafkaConsumer<String, String> consumer;
+
+    private Member(String bootstrap, String group, Map<String, String> settings) {
+        base.put("bootstrap.servers", bootstrap);
+        if (group != null) {
+            Properties properties = new Properties();
+            properties.putAll(base);
+            properties.put("group.id", group);
+            properties.put("key.deserializer", StringDeserializer.class.getName());
+            properties.put("value.deserializer", StringDeserializer.class.getName());
+            properties.putAll(settings);
+            consumer = new KafkaConsumer<>(properties);
+        }
+    }
+
+    private Map<String, String> obey(String verb, Map<String, String> with) throws Exception {
+        switch (verb) {
+            case "subscribe":
+                consumer.subscribe(List.of(with.get("topic")));
+                return Map.of();
+            case "poll":
+                return poll(Integer.parseInt(with.get("records")), Double.parseDouble(with.get("seconds")));
+            case "settle":
+                return settle(Integer.parseInt(with.get("partitions")), Double.parseDouble(with.get("seconds")));
+            case "commit":
+                commit(with.get("mode"), with.get("metadata"));
+                return Map.of();
+            case "committed":
+                return committed(partitions(with));
+            case "close":
+                if (consumer != null) {
+                    consumer.close();
+                }
+                return Map.of();
+            case "produce":
+                return produce(with);
+            default:
+                try (Admin admin = Admin.create(base)) {
+                    return administer(admin, verb, with);
+                }
+        }
+    }
+
+    private Map<String, String> poll(int wanted, double seconds) {
+        List<String> records = new ArrayList<>();
+        long deadline = System.nanoTime() + (long) (seconds * 1e9);
+        while (records.size() < wanted && System.nanoTime() < deadline) {
+            for (ConsumerRecord<String, String> one : consumer.poll(POLL)) {
+                records.add(one.partition() + ":" + one.offset() + ":" + one.value());
+            }
+        }
+        return Map.of("records", String.join(",", records));
+    }
+
+    private Map<String, String> settle(int wanted, double seconds) {
+        long deadline = System.nanoTime() + (long) (seconds * 1e9);
+        while (System.nanoTime() < deadline) {
+            pollNothing();
+            if (consumer.assignment().size() == wanted) {
+                Set<Integer> numbers = new TreeSet<>();
+                consumer.assignment().forEach(one -> numbers.add(one.partition()));
+                return Map.of("partitions", numbers.stream().map(String::valueOf).collect(Collectors.joining(",")));
+            }
+        }
+        throw new IllegalStateException("has " + consumer.assignment() + " instead of " + wanted + " partitions");
+    }
+
+    /** Lets the client work; a record that comes meanwhile would be lost to the story. */
+    private void pollNothing() {
+        for (ConsumerRecord<String, String> one : consumer.poll(POLL)) {
+            throw new IllegalStateException("unexpected record " + one.partition() + ":" + one.offset());
+        }
+    }
+
+    private void commit(String mode, String metadata) throws Exception {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        for (TopicPartition one : consumer.assignment()) {
+            positions.put(one, new OffsetAndMetadata(consumer.position(one), metadata));
+        }
+        if (mode.equals("sync")) {
+            consumer.commitSync(positions, Duration.ofSeconds(20));
+            return;
+        }
+        Exception[] failure = new Exception[1];
+        boolean[] done = new boolean[1];
+        consumer.commitAsync(positions, (offsets, exception) -> {
+            failure[0] = exception;
+            done[0] = true;
+        });
+        while (!done[0]) {
+            pollNothing();
+        }
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+    }
+
+    private Map<String, String> committed(List<TopicPartition> partitions) {
+        return offsets(partitions, consumer.committed(Set.copyOf(partitions), Duration.ofSeconds(20)));
+    }
+
+    private Map<String, String> produce(Map<String, String> with) throws Exception {
+        Properties properties = new Properties();
+        properties.putAll(base);
+        properties.put("key.serializer", StringSerializer.class.getName());
+        properties.put("value.serializer", StringSerializer.class.getName());
+        properties.put("acks", "all");
+        properties.put("linger.ms", "5");
+        properties.put("compression.type", with.get("compression"));
+        int first = Integer.parseInt(with.get("first"));
+        int count = Integer.parseInt(with.get("count"));
+        int partition = Integer.parseInt(with.get("partition"));
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        List<String> offsets = new ArrayList<>();
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(properties)) {
+            for (int number = first; number < first + count; number++) {
+                sent.add(producer.send(new ProducerRecord<>(with.get("topic"), partition, null, "value-" + number)));
+            }
+            for (Future<RecordMetadata> one : sent) {
+                offsets.add(String.valueOf(one.get(30, TimeUnit.SECONDS).offset()));
+            }
+        }
+        return Map.of("offsets", String.join(",", offsets));
+    }
+
+    private Map<String, String> administer(Admin admin, String verb, Map<String, String> with) throws Exception {
+        String group = with.get("group");
+        String topic = with.get("topic");
+        switch (verb) {
+            case "create-topic":
+                NewTopic wanted = new NewTopic(topic, Integer.parseInt(with.get("partitions")), (short) 1);
+                admin.createTopics(List.of(wanted)).all().get();
+                return Map.of();
+            case "delete-topic":
+                admin.deleteTopics(List.of(topic)).all().get();
+                return Map.of();
+            case "list-groups":
+                List<String> groups = new ArrayList<>();
+                for (GroupListing one : admin.listGroups().all().get()) {
+                    groups.add(one.groupId());
+                }
+                return Map.of("groups", String.join(",", groups));
+            case "describe-group":
+                var described = admin.describeConsumerGroups(List.of(group)).all().get().get(group);
+                String members = String.valueOf(described.members().size());
+                return Map.of("state", described.groupState().toString(), "members", members);
+            case "delete-group":
+                admin.deleteConsumerGroups(List.of(group)).all().get();
+                return Map.of();
+            case "delete-offsets":
+                admin.deleteConsumerGroupOffsets(group, Set.copyOf(partitions(with))).all().get();
+                return Map.of();
+            case "list-offsets":
+                var spec = new ListConsumerGroupOffsetsSpec().topicPartitions(partitions(with));
+                var found = admin.listConsumerGroupOffsets(Map.of(group, spec)).partitionsToOffsetAndMetadata(group);
+                return offsets(partitions(with), found.get());
+            case "alter-offset":
+                TopicPartition target = new TopicPartition(topic, Integer.parseInt(with.get("partition")));
+                OffsetAndMetadata offset = new OffsetAndMetadata(Long.parseLong(with.get("offset")));
+                admin.alterConsumerGroupOffsets(group, Map.of(target, offset)).all().get();
+                return Map.of();
+            default:
+                throw new IllegalArgumentException("no such word: " + verb);
+        }
+    }
+
+    private static List<TopicPartition> partitions(Map<String, String> with) {
+        return Arrays.stream(with.get("partitions").split(","))
+            .map(number -> new TopicPartition(with.get("topic"), Integer.parseInt(number)))
+            .collect(Collectors.toList());
+    }
+
+    private static Map<String, String> offsets(
+            List<TopicPartition> asked, Map<TopicPartition, OffsetAndMetadata> found) {
+        List<String> entries = new ArrayList<>();
+        for (TopicPartition one : asked) {
+            OffsetAndMetadata offset = found.get(one);
+            String metadata = offset == null ? "" : encode(offset.metadata());
+            entries.add(one.partition() + ":" + (offset == null ? "none" : offset.offset()) + ":" + metadata);
+        }
+        return Map.of("offsets", String.join(",", entries));
+    }
+
+    private static String encode(String value) {
+        return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static Map<String, String> error(Throwable thrown) {
+        Throwable error = thrown instanceof ExecutionException ? thrown.getCause() : thrown;
+        error.printStackTrace();
+        int code = error instanceof ApiException ? Errors.forException(error).code() : -1;
+        Map<String, String> values = new TreeMap<>();
+        values.put("name", error.getClass().getSimpleName());
+        values.put("code", code > 0 ? String.valueOf(code) : "");
+        values.put("text", String.valueOf(error.getMessage()));
+        return values;
+    }
+
+    private static void say(String kind, Map<String, String> values) {
+        StringBuilder line = new StringBuilder(kind);
+        values.forEach((key, value) -> line.append(' ').append(key).append('=').append(encode(value)));
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    private static Map<String, String> pairs(List<String> words) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String word : words) {
+            int at = word.indexOf('=');
+            values.put(word.substring(0, at), URLDecoder.decode(word.substring(at + 1), StandardCharsets.UTF_8));
+        }
+        return values;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        String bootstrap = null;
+        String group = null;
+        Map<String, String> settings = new LinkedHashMap<>();
+        for (int at = 0; at + 1 < arguments.length; at += 2) {
+            switch (arguments[at]) {
+                case "--bootstrap" -> bootstrap = arguments[at + 1];
+                case "--group" -> group = arguments[at + 1];
+                case "--set" -> settings.putAll(pairs(List.of(arguments[at + 1])));
+                default -> throw new IllegalArgumentException(arguments[at]);
+            }
+        }
+        Member member = new Member(bootstrap, group, settings);
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            List<String> words = List.of(line.split(" "));
+            String verb = words.get(0);
+            try {
+                say("ok", member.obey(verb, pairs(words.subList(1, words.size()))));
+                if (verb.equals("close")) {
+                    return;
+                }
+            } catch (Exception | LinkageError thrown) {
+                say("error", error(thrown));
+            }
+        }
+    }
+}

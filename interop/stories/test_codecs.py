@@ -1,0 +1,59 @@
+"""Compressed batches are stored as they came: nothing opens them on the way to the disk or to a consumer."""
+
+import os
+
+import pytest
+
+from harness import batches, wire
+from harness.proxy import Proxy
+
+
+@pytest.fixture(scope="module")
+def watched(new_server):
+    """A server whose clients all pass a proxy, so that what they sent is known."""
+    one = new_server()
+    proxy = Proxy(lambda: ("127.0.0.1", one.port))
+    one.settings["advertised.listeners"] = f"PLAINTEXT://127.0.0.1:{proxy.port}"
+    one.start()
+    yield one, proxy
+    proxy.close()
+    one.end()
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_librdkafka_batches_are_stored_as_they_came(watched, clients, name, codec):
+    server, proxy = watched
+    with server.connect() as connection:
+        assert wire.create_topic(connection, name) == wire.NO_ERROR
+        member = clients.start("librdkafka", server, group=name, auto_offset_reset="earliest")
+        member.produce(name, partition=0, first=0, count=500, compression=codec)
+
+        with open(os.path.join(server.data, f"{name}-0", "00000000000000000000.log"), "rb") as segment:
+            stored = list(batches.headers(segment.read()))
+        assert sum(count for _, _, count, _ in stored) == 500
+        assert {found for _, found, _, _ in stored} == {codec}
+        # From the CRC on, every byte is the client's own; before it lie offset, length, epoch and magic.
+        sent = bytes(proxy.sent)
+        assert all(whole[17:] in sent for _, _, _, whole in stored)
+
+        # And the same bytes go out again.
+        _, _, fetched = wire.fetch(connection, name, 0, 0)
+        assert list(batches.headers(fetched)) == stored
+    member.subscribe(name)
+    assert [value for _, _, value in member.poll(500)] == [f"value-{number}" for number in range(500)]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_the_java_client_reads_what_librdkafka_compressed(server, clients, name, codec, pytestconfig):
+    if not pytestconfig.getoption("--java-class-path"):
+        pytest.skip("no JDK with Maven on this machine")
+    with server.connect() as connection:
+        assert wire.create_topic(connection, name) == wire.NO_ERROR
+    clients.start("librdkafka", server).produce(name, partition=0, first=0, count=100, compression=codec)
+    reader = clients.start("java", server, group=name, auto_offset_reset="earliest")
+    reader.subscribe(name)
+    assert [value for _, _, value in reader.poll(100)] == [f"value-{number}" for number in range(100)]
+    reader.produce(name, partition=0, first=100, count=100, compression=codec)
+    back = clients.start("librdkafka", server, group=f"{name}-back", auto_offset_reset="earliest")
+    back.subscribe(name)
+    assert [value for _, _, value in back.poll(200)] == [f"value-{number}" for number in range(200)]
