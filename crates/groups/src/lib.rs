@@ -1,1 +1,48 @@
-//! groups
+//! The pure machine of groups and their committed offsets: requests become records and replies.
+//!
+//! [`Groups`] is the [`Shard`](milepost_model::Shard) of one partition of `__consumer_offsets`. The runtime in
+//! `coordinator` drives it, for the broker, the embedded library, recovery and the simulator alike.
+//!
+//! It must never read a clock, make a random number, or touch a file, a socket or a thread: all of that comes in with
+//! the request. What is to last changes in `hard` only, by the replay of a record; handlers get it to read. All else
+//! (`soft`) may be lost at any moment, and members then rejoin.
+//!
+//! - [`Request`] and [`Reply`]: what may be asked and what is answered; [`GroupError`] says why not.
+//! - `classic`: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and the phases of a rebalance.
+//! - `offsets`: OffsetCommit, OffsetFetch, OffsetDelete. `admin`: ListGroups, DescribeGroups, DeleteGroups.
+//! - `expiry`: what nobody uses any more goes.
+
+mod admin;
+mod classic;
+mod codec;
+mod error;
+mod expiry;
+mod hard;
+mod offsets;
+mod partition;
+mod rebalance;
+mod record;
+mod reply;
+mod request;
+mod settings;
+mod shard;
+mod soft;
+mod turn;
+mod view;
+
+pub use error::GroupError;
+pub use partition::partition_for;
+pub use record::{ClassicGroup, CommittedOffset, GroupRecord, Member, Members, OffsetRecord, Record};
+pub use reply::{
+    DescribedGroup, DescribedMember, FetchedPartition, FetchedTopic, JoinRefused, Joined, JoinedMember,
+    ListedGroup, OffsetRefused, Reply, Synced,
+};
+pub use request::{
+    DeleteGroups, DescribeGroup, GroupType, Heartbeat, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember,
+    ListGroups, MemberAssignment, MissingGroup, NewMember, OffsetCommit, OffsetDelete, OffsetFetch,
+    OffsetToCommit, PartitionToDelete, PartitionToFetch, PartitionsToFetch, Request, Stability, StaticLeader,
+    SyncGroup,
+};
+pub use settings::GroupSettings;
+pub use shard::Groups;
+pub use view::GroupState;

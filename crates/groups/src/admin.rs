@@ -1,0 +1,101 @@
+//! What administrators ask about groups: ListGroups, DescribeGroups, DeleteGroups.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use milepost_model::{DependsOn, Ticket};
+
+use crate::hard::HardGroup;
+use crate::offsets::tombstone;
+use crate::request::{DeleteGroups, DescribeGroup, ListGroups};
+use crate::turn::Turn;
+use crate::view::GroupView;
+use crate::{
+    DescribedGroup, DescribedMember, GroupError, GroupRecord, GroupState, GroupType, ListedGroup, Record,
+    Reply,
+};
+
+/// Handles ListGroups. It speaks of everything, so it waits for everything.
+pub(crate) fn list_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &ListGroups) {
+    let is_wanted = |group: &ListedGroup| {
+        request.states.as_ref().is_none_or(|states| states.contains(&group.state))
+            && request.types.as_ref().is_none_or(|types| types.contains(&group.group_type))
+    };
+    let listed = turn.hard.group_ids().into_iter().map(|group_id| {
+        let view = GroupView::new(turn.hard.group(&group_id), turn.soft.group(&group_id));
+        ListedGroup {
+            protocol_type: view.protocol_type().cloned(),
+            state: view.state(),
+            group_type: GroupType::Classic,
+            group_id,
+        }
+    });
+    let listed = listed.filter(is_wanted).collect();
+    turn.answer_from(DependsOn::ShardEnd, ticket, Reply::ListGroups(listed));
+}
+
+/// Handles DescribeGroups for one group.
+pub(crate) fn describe_group(turn: &mut Turn<'_>, ticket: Ticket, request: &DescribeGroup<'_>) {
+    let hard = turn.hard.group(request.group_id);
+    let described = hard.ok_or(GroupError::GroupIdNotFound).map(|group| describe(turn, group));
+    turn.answer(hard, ticket, Reply::DescribeGroup(described));
+}
+
+fn describe(turn: &Turn<'_>, group: &HardGroup) -> DescribedGroup {
+    let view = GroupView::new(Some(group), turn.soft.group(group.id()));
+    let is_stable = view.state() == GroupState::Stable;
+    let member = |member: &crate::Member| DescribedMember {
+        member_id: Arc::clone(&member.member_id),
+        group_instance_id: member.group_instance_id.clone(),
+        client_id: Arc::clone(&member.client_id),
+        client_host: Arc::clone(&member.client_host),
+        metadata: is_stable.then(|| Arc::clone(&member.subscription)),
+        assignment: Arc::clone(&member.assignment),
+    };
+    DescribedGroup {
+        group_id: Arc::clone(group.id()),
+        state: view.state(),
+        protocol_type: view.protocol_type().cloned(),
+        protocol: view.protocol().filter(|_| is_stable).cloned(),
+        members: view.members().into_iter().map(member).collect(),
+    }
+}
+
+/// Handles DeleteGroups: the groups without members go, with all their offsets, in one batch. An open transaction does
+/// not keep a group.
+pub(crate) fn delete_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &DeleteGroups<'_>) {
+    let mut results = Vec::with_capacity(request.group_ids.len());
+    let mut deleted = BTreeSet::new();
+    for group_id in &request.group_ids {
+        let Some(group) = turn.hard.group(group_id) else {
+            results.push(Err(GroupError::GroupIdNotFound));
+            continue;
+        };
+        if GroupView::new(Some(group), turn.soft.group(group_id)).state() != GroupState::Empty {
+            results.push(Err(GroupError::NonEmptyGroup));
+            continue;
+        }
+        results.push(Ok(()));
+        if deleted.insert(*group_id) {
+            record_deletion(turn, group);
+        }
+    }
+    // What makes a group missing or unfit may have been written at any place, so the answer waits for all.
+    turn.answer_from(DependsOn::ShardEnd, ticket, Reply::DeleteGroups(results));
+}
+
+fn record_deletion(turn: &mut Turn<'_>, group: &HardGroup) {
+    let committed = group
+        .topics()
+        .iter()
+        .flat_map(|topic| topic.entries().iter().map(|entry| (Arc::clone(topic.topic()), entry.partition())));
+    let pending = turn.hard.pending_partitions(group);
+    let keys: BTreeSet<_> = committed.chain(pending).collect();
+    turn.records.extend(keys.iter().map(|(topic, partition)| tombstone(group, topic, *partition)));
+    turn.records.push(group_tombstone(group));
+}
+
+/// The record that ends a group. Kafka writes it for simple groups too, which have no record of their own.
+pub(crate) fn group_tombstone(group: &HardGroup) -> Record {
+    Record::Group(GroupRecord { group: Arc::clone(group.id()), classic: None })
+}

@@ -1,0 +1,14 @@
+//! The classic group protocol: members join, the leader assigns, everybody fetches its part, heartbeats keep sessions.
+
+mod heartbeat;
+mod join;
+mod leave;
+mod phases;
+mod static_member;
+mod sync;
+
+pub(crate) use heartbeat::{heartbeat, keep_session};
+pub(crate) use join::join_group;
+pub(crate) use leave::leave_group;
+pub(crate) use phases::{on_group_deadline, on_group_loaded};
+pub(crate) use sync::sync_group;

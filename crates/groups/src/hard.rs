@@ -1,0 +1,262 @@
+//! The hard state of a shard: what the records of its log say, and nothing else.
+//!
+//! [`Hard::replay`] and [`Hard::replay_marker`] are the only ways to change it. The fields are private to this module
+//! and handlers only ever see a `&Hard`, so that no decision can change what a replay of the log would not change.
+//!
+//! A group exists while anything is recorded about it: its classic state, a committed offset, or a pending one. A
+//! group of offsets alone (a *simple* group) thus ends with its last offset, which a compacted log says as well.
+
+mod digest;
+mod offsets;
+mod pending;
+
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
+use milepost_model::{
+    DeletedTopic, DependsOn, Offset, Origin, PartitionIndex, ProducerIdentity, TransactionEnd,
+};
+
+use crate::{ClassicGroup, CommittedOffset, GroupRecord, OffsetRecord, Record};
+pub(crate) use offsets::TopicOffsets;
+use offsets::{GroupOffsets, OffsetEntry};
+use pending::Pending;
+
+/// How many topic names the table of shared names holds before it is first cleared of unused ones.
+const FIRST_NAME_SWEEP: usize = 1_024;
+
+/// What the log says.
+#[derive(Debug)]
+pub(crate) struct Hard {
+    groups: HashMap<Arc<str>, HardGroup, FixedState>,
+    pending: Pending,
+    /// Every topic name in use once, shared by all groups.
+    topics: HashSet<Arc<str>, FixedState>,
+    /// Names nobody uses any more are dropped when the table has grown to this size.
+    next_name_sweep: usize,
+    /// The last record that left a group non-existent: what an answer about a missing group rests on.
+    last_removal: Option<Offset>,
+}
+
+/// What the log says about one group.
+#[derive(Debug)]
+pub(crate) struct HardGroup {
+    id: Arc<str>,
+    classic: Option<Arc<ClassicGroup>>,
+    offsets: GroupOffsets,
+    /// How many pending offsets (one per producer and partition) open transactions hold for this group.
+    pending_count: usize,
+    last_written: Offset,
+}
+
+impl Hard {
+    pub(crate) fn new(hash_seed: u64) -> Self {
+        let state = FixedState::with_seed(hash_seed);
+        Self {
+            groups: HashMap::with_hasher(state.clone()),
+            pending: Pending::default(),
+            topics: HashSet::with_hasher(state),
+            next_name_sweep: FIRST_NAME_SWEEP,
+            last_removal: None,
+        }
+    }
+
+    pub(crate) fn group(&self, group_id: &str) -> Option<&HardGroup> {
+        self.groups.get(group_id)
+    }
+
+    /// Every group's id, in order.
+    pub(crate) fn group_ids(&self) -> Vec<Arc<str>> {
+        let mut ids: Vec<_> = self.groups.keys().cloned().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    pub(crate) fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(crate) fn offset_count(&self) -> usize {
+        self.groups.values().map(|group| group.offsets.len()).sum()
+    }
+
+    /// The shared copy of a group's id, if the group exists; else a new one.
+    pub(crate) fn shared_group_id(&self, group_id: &str) -> Arc<str> {
+        self.groups.get_key_value(group_id).map_or_else(|| group_id.into(), |(id, _)| Arc::clone(id))
+    }
+
+    /// The shared copy of a topic's name, if it is in use; else a new one, which the replay of a record will share.
+    pub(crate) fn shared_topic(&self, topic: &str) -> Arc<str> {
+        self.topics.get(topic).map_or_else(|| topic.into(), Arc::clone)
+    }
+
+    /// What an answer about this group rests on; about a missing one, if `None`.
+    pub(crate) fn depends_on_group(&self, group: Option<&HardGroup>) -> DependsOn {
+        let position = group.map(|group| group.last_written).or(self.last_removal);
+        position.map_or(DependsOn::Nothing, DependsOn::Position)
+    }
+
+    /// Whether an open transaction may change this committed offset.
+    pub(crate) fn has_pending(&self, group: &HardGroup, topic: &str, partition: PartitionIndex) -> bool {
+        group.pending_count > 0 && self.pending.has(&group.id, topic, partition)
+    }
+
+    /// The partitions of a group for which an open transaction holds an offset, by topic and partition.
+    pub(crate) fn pending_partitions(&self, group: &HardGroup) -> Vec<(Arc<str>, PartitionIndex)> {
+        if group.pending_count == 0 { Vec::new() } else { self.pending.partitions(&group.id) }
+    }
+
+    /// The partitions of a deleted topic for which an open transaction holds an offset.
+    pub(crate) fn pending_partitions_of(
+        &self,
+        group: &HardGroup,
+        topic: &DeletedTopic,
+    ) -> Vec<PartitionIndex> {
+        if group.pending_count == 0 { Vec::new() } else { self.pending.partitions_of(&group.id, topic) }
+    }
+
+    /// Applies a record. The only writer of the state, live and at every load.
+    pub(crate) fn replay(&mut self, position: Offset, origin: Origin, record: Record) {
+        match record {
+            Record::Group(record) => self.replay_group(position, record),
+            Record::Offset(record) => self.replay_offset(position, origin, record),
+        }
+    }
+
+    fn replay_group(&mut self, position: Offset, record: GroupRecord) {
+        if record.classic.is_some() || self.groups.contains_key(&record.group) {
+            let group = self.group_entry(&record.group, position);
+            group.classic = record.classic;
+        }
+        self.after_removal(position, &record.group);
+    }
+
+    fn replay_offset(&mut self, position: Offset, origin: Origin, mut record: OffsetRecord) {
+        match (record.committed.take(), origin) {
+            (Some(committed), Origin::Plain) => {
+                let topic = self.share_topic(&record.topic);
+                self.group_entry(&record.group, position).offsets.insert(
+                    &topic,
+                    record.partition,
+                    position,
+                    committed,
+                );
+            }
+            (Some(committed), Origin::Transactional(producer)) => {
+                let topic = self.share_topic(&record.topic);
+                let group = self.group_entry(&record.group, position);
+                let id = Arc::clone(&group.id);
+                if self.pending.insert(producer.id, id, topic, record.partition, position, committed) {
+                    self.group_entry(&record.group, position).pending_count += 1;
+                }
+            }
+            (None, _) => self.replay_offset_tombstone(position, &record),
+        }
+    }
+
+    /// A tombstone takes the committed offset and what any open transaction holds for the partition.
+    fn replay_offset_tombstone(&mut self, position: Offset, record: &OffsetRecord) {
+        if let Some(group) = self.groups.get_mut(&record.group) {
+            group.last_written = position;
+            group.offsets.remove(&record.topic, record.partition);
+            if group.pending_count > 0 {
+                group.pending_count -= self.pending.remove_all(&group.id, &record.topic, record.partition);
+            }
+        }
+        self.after_removal(position, &record.group);
+    }
+
+    /// The marker of a producer's transaction: a commit moves each of its pending offsets in, but only over older ones
+    /// (the latest position in the log wins, KAFKA-14505).
+    pub(crate) fn replay_marker(
+        &mut self,
+        position: Offset,
+        producer: ProducerIdentity,
+        end: TransactionEnd,
+    ) {
+        for (key, pending) in self.pending.take_producer(producer.id) {
+            let Some(group) = self.groups.get_mut(&key.group) else { continue };
+            group.pending_count -= 1;
+            group.last_written = position;
+            let newest = group.offsets.entry(&key.topic, key.partition).map(OffsetEntry::position);
+            if end == TransactionEnd::Commit && newest.is_none_or(|newest| pending.position > newest) {
+                group.offsets.insert(&key.topic, key.partition, pending.position, pending.committed);
+            }
+            self.after_removal(position, &key.group);
+        }
+    }
+
+    fn group_entry(&mut self, group_id: &Arc<str>, position: Offset) -> &mut HardGroup {
+        let group = self.groups.entry_ref(group_id).or_insert_with(|| HardGroup::new(Arc::clone(group_id)));
+        group.last_written = position;
+        group
+    }
+
+    /// Drops a group about which nothing is recorded any more.
+    fn after_removal(&mut self, position: Offset, group_id: &str) {
+        if self.groups.get(group_id).is_some_and(HardGroup::is_gone) {
+            self.groups.remove(group_id);
+        }
+        if !self.groups.contains_key(group_id) {
+            self.last_removal = Some(position);
+        }
+    }
+
+    fn share_topic(&mut self, topic: &Arc<str>) -> Arc<str> {
+        if let Some(shared) = self.topics.get(topic) {
+            return Arc::clone(shared);
+        }
+        if self.topics.len() >= self.next_name_sweep {
+            self.topics.retain(|name| Arc::strong_count(name) > 1);
+            self.next_name_sweep = (2 * self.topics.len()).max(FIRST_NAME_SWEEP);
+        }
+        self.topics.insert(Arc::clone(topic));
+        Arc::clone(topic)
+    }
+}
+
+impl HardGroup {
+    fn new(id: Arc<str>) -> Self {
+        Self {
+            id,
+            classic: None,
+            offsets: GroupOffsets::default(),
+            pending_count: 0,
+            last_written: Offset::ZERO,
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.classic.is_none() && self.offsets.is_empty() && self.pending_count == 0
+    }
+
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// Its classic state; `None` for a simple group.
+    pub(crate) fn classic(&self) -> Option<&Arc<ClassicGroup>> {
+        self.classic.as_ref()
+    }
+
+    /// The committed offset of a partition; `None`: never committed, expired or deleted.
+    pub(crate) fn committed(&self, topic: &str, partition: PartitionIndex) -> Option<&CommittedOffset> {
+        self.offsets.entry(topic, partition).map(OffsetEntry::committed)
+    }
+
+    /// The committed offsets, topic by topic in the order of names.
+    pub(crate) fn topics(&self) -> &[TopicOffsets] {
+        self.offsets.topics()
+    }
+
+    /// The committed offsets in one topic.
+    pub(crate) fn topic(&self, topic: &str) -> Option<&TopicOffsets> {
+        self.offsets.topic(topic)
+    }
+
+    /// Whether an open transaction holds an offset of this group.
+    pub(crate) fn has_any_pending(&self) -> bool {
+        self.pending_count > 0
+    }
+}

@@ -1,0 +1,71 @@
+//! One turn of the machine: what a handler may read, what it may change, and what it decides.
+
+use std::sync::Arc;
+
+use milepost_model::{Atomicity, DependsOn, Now, Outcome, Ticket};
+
+use crate::hard::{Hard, HardGroup};
+use crate::soft::Soft;
+use crate::{ClassicGroup, GroupRecord, GroupSettings, Record, Reply};
+
+/// What a handler works with. It reads the hard state and may change only the soft one; what shall last goes into a
+/// record.
+pub(crate) struct Turn<'a> {
+    pub(crate) now: Now,
+    pub(crate) settings: &'a GroupSettings,
+    pub(crate) hard: &'a Hard,
+    pub(crate) soft: &'a mut Soft,
+    pub(crate) records: Vec<Record>,
+    replies: Vec<(Ticket, Reply)>,
+    depends_on: DependsOn,
+}
+
+impl<'a> Turn<'a> {
+    pub(crate) fn new(now: Now, settings: &'a GroupSettings, hard: &'a Hard, soft: &'a mut Soft) -> Self {
+        Self {
+            now,
+            settings,
+            hard,
+            soft,
+            records: Vec::new(),
+            replies: Vec::new(),
+            depends_on: DependsOn::Nothing,
+        }
+    }
+
+    /// Answers. The answer speaks of this group, and rests on what was last written about it.
+    pub(crate) fn answer(&mut self, hard: Option<&HardGroup>, ticket: Ticket, reply: Reply) {
+        self.answer_from(self.hard.depends_on_group(hard), ticket, reply);
+    }
+
+    /// Answers with something that rests on more than one group.
+    pub(crate) fn answer_from(&mut self, depends_on: DependsOn, ticket: Ticket, reply: Reply) {
+        self.depends_on = later(self.depends_on, depends_on);
+        self.replies.push((ticket, reply));
+    }
+
+    /// Answers a request that was parked.
+    pub(crate) fn release(&mut self, hard: Option<&HardGroup>, ticket: Ticket, reply: Reply) {
+        self.soft.unpark(ticket);
+        self.answer(hard, ticket, reply);
+    }
+
+    /// Writes down a group's classic state.
+    pub(crate) fn record_group(&mut self, group_id: &Arc<str>, classic: ClassicGroup) {
+        let group = Arc::clone(group_id);
+        self.records.push(Record::Group(GroupRecord { group, classic: Some(Arc::new(classic)) }));
+    }
+
+    pub(crate) fn finish(self, atomicity: Atomicity) -> Outcome<Record, Reply> {
+        Outcome { records: self.records, atomicity, replies: self.replies, depends_on: self.depends_on }
+    }
+}
+
+/// The dependency that both wait for.
+fn later(one: DependsOn, other: DependsOn) -> DependsOn {
+    match (one, other) {
+        (DependsOn::ShardEnd, _) | (_, DependsOn::ShardEnd) => DependsOn::ShardEnd,
+        (DependsOn::Nothing, known) | (known, DependsOn::Nothing) => known,
+        (DependsOn::Position(one), DependsOn::Position(other)) => DependsOn::Position(one.max(other)),
+    }
+}
