@@ -60,7 +60,7 @@ pub enum Space {
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// The journal: the unit of ownership. One writer, many streams, moved whole.
-pub trait Journal {
+pub trait Journal: Send {
     /// The epoch of this start, made durable before the journal was handed over. One higher at every start.
     fn epoch(&self) -> u32;
 
@@ -127,6 +127,10 @@ pub struct TornTail {
 /// What the journal holds since it was last trimmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
+    /// The first round that the journal still accounts for: every durable round from here on is in `rounds` or in
+    /// `damaged`. The one after the last round ever when there is none. Whoever holds a checkpoint that needs earlier
+    /// rounds has lost journal files.
+    pub begins_at: RoundNumber,
     /// Good rounds, in order.
     pub rounds: Vec<RecoveredRound>,
     /// Rounds that are damaged below the durable line, in order.
@@ -150,7 +154,7 @@ pub enum AcquireError {
         /// What this program reads.
         expected: String,
     },
-    /// Acknowledged data is damaged and nothing says whose it is. `--accept-loss` cuts there.
+    /// Acknowledged data is damaged and nothing says whose it is. The reason says whether `--accept-loss` helps.
     Corrupt {
         /// File and position.
         place: String,
@@ -175,10 +179,7 @@ impl fmt::Display for AcquireError {
             Self::Version { found, expected } => {
                 write!(f, "the data folder has format {found}; this program reads {expected}")
             }
-            Self::Corrupt { place, reason } => write!(
-                f,
-                "acknowledged data is damaged at {place}: {reason}; start with --accept-loss to cut the journal there"
-            ),
+            Self::Corrupt { place, reason } => write!(f, "acknowledged data is damaged at {place}: {reason}"),
             Self::Io { action, source } => write!(f, "cannot {action}: {source}"),
         }
     }

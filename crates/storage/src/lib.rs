@@ -10,14 +10,22 @@
 //! - what [`SegmentStore::write`] wrote may be lost by a crash until a checkpoint that named the file is done;
 //! - the checkpoint document changes atomically, and only after every file it was begun with is durable.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod file_system;
 mod journal;
+mod local;
 mod memory;
 mod segments;
 
+pub use file_system::real::RealFileSystem;
+pub use file_system::simulated::{Bugs, Operation, SECTOR_BYTES, SimulatedFileSystem};
+pub use file_system::{Concurrency, File, FileHandle, FileSystem, Listed, LockGuard, OpenMode};
 pub use journal::{
     AcquireError, DamagedRound, Entry, Journal, JournalState, RecoveredEntry, RecoveredRound, Replay,
     RoundNumber, Space, StreamId, TornTail, Waker,
 };
+pub use local::{Durability, FlushMode, FlushedBy, LocalEngine, LocalSettings, LocalStart, LossPolicy};
 pub use memory::{MemoryDisk, MemoryEngine, Pace};
 pub use segments::{CheckpointState, FileId, FileName, SegmentStore, StoreError};
 

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::local::is_segment_part;
 use crate::{
     AcquireError, CheckpointState, Engine, Entry, FileId, FileName, Journal, JournalState, RecoveredRound,
     Replay, RoundNumber, SegmentStore, Space, StoreError, Waker,
@@ -52,7 +53,8 @@ impl MemoryEngine {
         inner.finished_checkpoint = CheckpointState::Idle;
         inner.poisoned = None;
         inner.removed_files.clear();
-        let replay = Replay { rounds: inner.rounds.clone(), ..Replay::default() };
+        let begins_at = inner.rounds.first().map_or(inner.last_round.next(), |round| round.number);
+        let replay = Replay { begins_at, rounds: inner.rounds.clone(), ..Replay::default() };
         let checkpoint = inner.checkpoint.clone();
         let lease = Arc::new(Lease { disk: disk.clone(), owner });
         Ok(Engine {
@@ -259,6 +261,15 @@ impl Journal for MemoryJournal {
     }
 }
 
+/// The same names are refused as on a disk, so that a test in memory finds a bad one.
+fn check_name(name: &FileName) -> Result<(), StoreError> {
+    if is_segment_part(&name.directory) && is_segment_part(&name.name) {
+        return Ok(());
+    }
+    let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no name for a segment file");
+    Err(StoreError::Io { action: format!("use the name {name}"), source })
+}
+
 struct MemorySegments {
     lease: Arc<Lease>,
     open: BTreeMap<FileId, FileName>,
@@ -280,6 +291,7 @@ impl MemorySegments {
 
 impl SegmentStore for MemorySegments {
     fn create(&mut self, name: &FileName) -> Result<FileId, StoreError> {
+        check_name(name)?;
         let mut inner = self.lease.store()?;
         if inner.full {
             return Err(StoreError::Full);

@@ -72,7 +72,7 @@ pub enum CheckpointState {
 }
 
 /// The files of all partitions. Files grow at their end; a sealed file never changes and is removed whole.
-pub trait SegmentStore {
+pub trait SegmentStore: Send {
     /// A new, empty file of this name. What stood there before is gone; the folder is made if need be. Not durable
     /// until a checkpoint that names the file is done.
     ///

@@ -7,6 +7,14 @@ use bytes::Bytes;
 use super::*;
 use crate::StreamId;
 
+#[test]
+fn it_conforms() {
+    crate::conformance::check(|| {
+        let disk = MemoryDisk::new();
+        Box::new(move || MemoryEngine::open(&disk))
+    });
+}
+
 fn entry(payload: &'static [u8]) -> Entry {
     Entry { stream: StreamId([7; 20]), tag: 1, payload: Bytes::from_static(payload) }
 }
