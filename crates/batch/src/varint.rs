@@ -97,6 +97,9 @@ mod tests {
     fn endless_and_cut_encodings_are_refused() {
         assert_eq!(take_varint(&mut [0x80; 5].as_slice()), Err(Malformed::Varint));
         assert_eq!(take_varint(&mut [0xff, 0xff, 0xff, 0xff, 0x10].as_slice()), Err(Malformed::Varint));
+        let mut wide = [0xff; 10];
+        wide[9] = 0x02;
+        assert_eq!(take_varlong(&mut wide.as_slice()), Err(Malformed::Varint), "65 bits");
         assert_eq!(take_varlong(&mut [0x80; 11].as_slice()), Err(Malformed::Varint));
         assert_eq!(take_varint(&mut [0x80; 4].as_slice()), Err(Malformed::Ends));
         assert_eq!(take_varlong(&mut [].as_slice()), Err(Malformed::Ends));

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use milepost_batch::{
-    AppendRules, BatchBuilder, BatchOptions, BatchView, Codec, HeaderChange, InvalidBatch, KeyRule,
-    Malformed, RecordFault, RecordFaultReason, TimestampRange, TimestampType, ValidBatch,
-    set_log_append_time, set_max_timestamp, stamp, validate_client_batch,
+    AppendRules, BatchBuilder, BatchError, BatchOptions, BatchView, Codec, Header, HeaderChange,
+    InvalidBatch, KeyRule, Malformed, RecordFault, RecordFaultReason, TimestampRange, TimestampType,
+    ValidBatch, set_log_append_time, set_max_timestamp, stamp, validate_client_batch,
 };
 use milepost_model::{LeaderEpoch, Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp};
 
@@ -266,6 +266,17 @@ fn malformed_records_are_refused_whatever_their_checksum_says() {
 }
 
 #[test]
+fn headers_that_the_count_does_not_tell_of_are_refused() {
+    let mut builder = BatchBuilder::new(BatchOptions::default());
+    builder.append(NOW, None, None, &[Header { key: b"h", value: None }]).unwrap();
+    let good = builder.build(Offset::ZERO);
+    assert!(validate(&good, &rules()).is_ok());
+    let mismatch = InvalidBatch::Malformed { index: 0, reason: Malformed::LengthMismatch };
+    assert_eq!(validate(&with(good.clone(), 67, &[0]), &rules()), Err(mismatch.clone()));
+    assert_eq!(validate(&with(good, 67, &[4]), &rules()), Err(mismatch));
+}
+
+#[test]
 fn offset_deltas_of_a_client_must_be_consecutive() {
     let mut builder = BatchBuilder::new(BatchOptions::default());
     for _ in 0..3 {
@@ -280,6 +291,12 @@ fn offset_deltas_of_a_client_must_be_consecutive() {
         validate(&gap, &rules()),
         Err(InvalidBatch::Malformed { index: 1, reason: Malformed::OffsetDelta })
     );
+    let back = with(with(gap.clone(), 71, &[0]), 23, &2i32.to_be_bytes());
+    let out_of_order = BatchError::Record { index: 1, reason: Malformed::OffsetDelta };
+    for damaged in [&gap, &back] {
+        let (view, _) = BatchView::parse(damaged).unwrap();
+        assert_eq!(view.records().unwrap().iter().nth(1), Some(Err(out_of_order.clone())));
+    }
     let compacted = with(gap, 23, &2i32.to_be_bytes());
     let (view, _) = BatchView::parse(&compacted).unwrap();
     let records = view.records().unwrap();
