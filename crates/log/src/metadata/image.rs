@@ -89,7 +89,9 @@ impl MetadataRecord {
             })),
             records::Record::TopicDeletion(id) => Self::TopicDeletion(id),
             records::Record::ClusterId(id) => Self::ClusterId(id.to_owned()),
-            records::Record::ProducerIdBlock { next_producer_id } => Self::ProducerIdBlock { next_producer_id },
+            records::Record::ProducerIdBlock { next_producer_id } => {
+                Self::ProducerIdBlock { next_producer_id }
+            }
             records::Record::Unknown { record_type } => return Err(InvalidRecord::UnknownType(record_type)),
         })
     }

@@ -58,6 +58,15 @@ impl From<BuilderFull> for ProposeError {
 /// Why the metadata log could not be loaded. The server cannot start: it does not know which topics there are.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
+    /// It is not there and cannot be created.
+    #[error("the metadata log ({METADATA_DIRECTORY}) cannot be created: {0}")]
+    Create(AppendError),
+    /// Part of what it acknowledged is damaged.
+    #[error("the metadata log ({METADATA_DIRECTORY}) is damaged: {reason}")]
+    Offline {
+        /// What is damaged.
+        reason: String,
+    },
     /// It cannot be read.
     #[error("the metadata log ({METADATA_DIRECTORY}) cannot be read at offset {offset}: {source}")]
     Read {
@@ -107,8 +116,13 @@ impl MetadataLog {
     /// [`LoadError`].
     pub fn load(logs: &mut LogSet) -> Result<Self, LoadError> {
         if logs.log(METADATA_PARTITION).is_none() {
-            logs.create_partition(METADATA_PARTITION, METADATA_DIRECTORY, LogKind::Internal, PartitionConfig::default());
+            let config = PartitionConfig::default();
+            logs.create_partition(METADATA_PARTITION, METADATA_DIRECTORY, LogKind::Internal, config)
+                .map_err(LoadError::Create)?;
             return Ok(Self::default());
+        }
+        if let Some(reason) = logs.log(METADATA_PARTITION).and_then(crate::PartitionLog::offline) {
+            return Err(LoadError::Offline { reason: reason.to_owned() });
         }
         logs.configure(METADATA_PARTITION, LogKind::Internal, PartitionConfig::default());
         let mut image = MetadataImage::default();
@@ -160,7 +174,10 @@ impl MetadataLog {
     /// # Errors
     /// [`ProposeError`].
     pub fn propose(
-        &mut self, logs: &mut LogSet, records: Vec<MetadataRecord>, now: Now,
+        &mut self,
+        logs: &mut LogSet,
+        records: Vec<MetadataRecord>,
+        now: Now,
     ) -> Result<Offset, ProposeError> {
         if self.pending.len() >= MAX_PENDING_PROPOSALS {
             return Err(ProposeError::Busy);
@@ -179,7 +196,10 @@ impl MetadataLog {
     }
 
     fn try_propose(
-        &mut self, logs: &mut LogSet, records: &[MetadataRecord], now: Now,
+        &mut self,
+        logs: &mut LogSet,
+        records: &[MetadataRecord],
+        now: Now,
     ) -> Result<Offset, ProposeError> {
         let mut batch = BatchBuilder::new(BatchOptions::coordinator(None));
         for record in records {
@@ -211,7 +231,8 @@ impl MetadataLog {
         let Some(log) = logs.log(METADATA_PARTITION) else { return Vec::new() };
         let high_watermark = log.high_watermark();
         let mut changes = Vec::new();
-        while let Some(proposal) = self.pending.pop_front_if(|proposal| proposal.last_offset < high_watermark) {
+        while let Some(proposal) = self.pending.pop_front_if(|proposal| proposal.last_offset < high_watermark)
+        {
             for record in &proposal.records {
                 changes.extend(self.image.replay(record).expect("it followed when it was proposed"));
             }

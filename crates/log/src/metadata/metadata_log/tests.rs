@@ -99,11 +99,13 @@ fn a_refused_proposal_leaves_no_trace() {
     assert!(metadata.is_pending("a") && !metadata.is_pending("b"));
 
     disk.set_space(Space::Full);
+    logs.poll(NOW);
     let refused = metadata.propose(&mut logs, vec![create(2, "b")], NOW);
     assert!(matches!(refused, Err(ProposeError::Append(AppendError::DiskFull))), "{refused:?}");
     assert!(!metadata.is_pending("b"));
 
     disk.set_space(Space::Ready);
+    logs.poll(NOW);
     metadata.propose(&mut logs, vec![create(2, "b")], NOW).unwrap();
     round(&mut logs);
     assert_eq!(metadata.on_durable(&logs).len(), 2);

@@ -1,0 +1,8 @@
+//! The runtime over a toy shard and real logs on an engine in memory.
+
+mod counters;
+mod durability;
+mod failing;
+mod loading;
+mod rig;
+mod writing;

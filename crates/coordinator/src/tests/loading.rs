@@ -1,0 +1,211 @@
+//! Loading gives the live state again (I2), in steps, several shards side by side.
+
+use milepost_batch::{BatchOptions, Marker, build_marker};
+use milepost_model::{
+    DeletedTopic, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
+    TransactionEnd,
+};
+use proptest::prelude::*;
+
+use super::counters::{KNOWN_TYPE, Reply, Request};
+use super::rig::{Rig, SHARD};
+use crate::{Answer, Refusal, Settings, ShardStatus};
+
+const PRODUCER: ProducerIdentity = ProducerIdentity { id: ProducerId(4), epoch: ProducerEpoch(0) };
+
+fn record(name: &str) -> Vec<u8> {
+    [&[KNOWN_TYPE], name.as_bytes()].concat()
+}
+
+fn failure(rig: &Rig) -> (Offset, String) {
+    match rig.shards.status(SHARD) {
+        Some(ShardStatus::Failed(failure)) => (failure.offset, failure.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn shards_load_side_by_side_and_serve_as_soon_as_they_are_loaded() {
+    let mut rig = Rig::new(3, Settings::default());
+    let (short, long) = (PartitionIndex(0), PartitionIndex(2));
+    for _ in 0..10 {
+        rig.submit_to(long, Request::Add(&["a"]));
+        rig.round();
+    }
+    rig.submit_to(short, Request::Add(&["a"]));
+    rig.round();
+    let live = rig.shard(long).hard.clone();
+
+    let mut rig = rig.restart(Settings::default());
+    let early = rig.submit_to(short, Request::Get("a"));
+    assert_eq!(rig.answers(), [(early, Answer::Refused(Refusal::Loading))]);
+    for _ in 0..4 {
+        rig.shards.load_step(&mut rig.logs, rig.now, 1);
+    }
+    assert_eq!(rig.shards.status(short), Some(ShardStatus::Active));
+    assert_eq!(rig.shards.status(long), Some(ShardStatus::Loading));
+    let served = rig.submit_to(short, Request::Get("a"));
+    let refused = rig.submit_to(long, Request::Get("a"));
+    let expected =
+        [(served, Answer::Reply(Reply::Value(Some(1)))), (refused, Answer::Refused(Refusal::Loading))];
+    assert_eq!(rig.answers(), expected);
+    rig.load();
+    assert!(rig.shards.is_loaded());
+    assert_eq!(rig.shard(long).hard, live);
+    assert_eq!(rig.shard(long).loads, 1);
+}
+
+#[test]
+fn a_budget_bounds_a_step() {
+    let mut rig = Rig::single();
+    for _ in 0..10 {
+        rig.submit(Request::Add(&["a"]));
+        rig.round();
+    }
+    let batch_bytes = rig.with_batches(|batch| batch.size_bytes())[0];
+    let mut rig = rig.restart(Settings::default());
+    let mut steps = 0;
+    while rig.shards.has_load_work() {
+        rig.shards.load_step(&mut rig.logs, rig.now, 4 * batch_bytes);
+        steps += 1;
+    }
+    assert!((3..=4).contains(&steps), "{steps} steps");
+    assert_eq!(rig.hard().counters["a"], (10, Offset(9)));
+}
+
+#[test]
+fn unknown_types_are_skipped_and_keep_their_offsets() {
+    let mut rig = Rig::unloaded(1, Settings::default());
+    let options = BatchOptions::coordinator(None);
+    let (unknown, known) = ([99, 1, 2], record("a"));
+    rig.append(options, &[(Some(&unknown), Some(b"?")), (Some(&known), Some(&3_i64.to_be_bytes()))]);
+    rig.round();
+    rig.load();
+    assert_eq!(rig.hard().counters["a"], (3, Offset(1)));
+}
+
+#[test]
+fn a_record_that_cannot_be_understood_stops_the_load_and_says_where() {
+    for (key, reason) in [(None, "the record has no key"), (Some(record("b")), "not a counter")] {
+        let mut rig = Rig::unloaded(1, Settings::default());
+        let good = record("a");
+        let options = BatchOptions::coordinator(None);
+        rig.append(options, &[(Some(&good), Some(&3_i64.to_be_bytes())), (key.as_deref(), Some(b"short"))]);
+        rig.round();
+        rig.load();
+        let (offset, text) = failure(&rig);
+        assert_eq!(offset, Offset(1));
+        assert!(text.contains(reason) && text.contains("__consumer_offsets-0"), "{text}");
+        assert_eq!(rig.shards.failures().count(), 1);
+        let ticket = rig.submit(Request::Get("a"));
+        assert_eq!(rig.answers(), [(ticket, Answer::Refused(Refusal::NotCoordinator))]);
+        assert!(rig.shards.is_loaded());
+    }
+}
+
+#[test]
+fn transactions_are_replayed_with_their_producer_and_their_end() {
+    for (end, expected) in [(TransactionEnd::Commit, Some(3)), (TransactionEnd::Abort, None)] {
+        let mut rig = Rig::unloaded(1, Settings::default());
+        let known = record("a");
+        let options = BatchOptions::coordinator(Some(PRODUCER));
+        rig.append(options, &[(Some(&known), Some(&3_i64.to_be_bytes()))]);
+        let marker = Marker { end, coordinator_epoch: 0 };
+        rig.append_bytes(&build_marker(PRODUCER, marker, rig.now.wall, Offset::ZERO));
+        rig.round();
+        rig.load();
+        let hard = rig.hard();
+        assert_eq!(hard.counters.get("a").map(|counter| counter.0), expected);
+        assert!(hard.held_back.is_empty());
+        rig.submit(Request::Add(&["b"]));
+        assert_eq!(rig.hard().counters["b"].1, Offset(2), "a marker takes an offset");
+    }
+}
+
+#[test]
+fn an_open_transaction_is_loaded_as_such() {
+    let mut rig = Rig::unloaded(1, Settings::default());
+    let known = record("a");
+    rig.append(BatchOptions::coordinator(Some(PRODUCER)), &[(Some(&known), None)]);
+    rig.round();
+    rig.load();
+    assert_eq!(rig.hard().held_back[&PRODUCER].len(), 1);
+}
+
+#[test]
+fn topics_deleted_during_a_load_are_told_afterwards() {
+    let mut rig = Rig::single();
+    rig.submit(Request::Add(&["a", "b"]));
+    rig.round();
+    let mut rig = rig.restart(Settings::default());
+    let topic = DeletedTopic { name: "a".to_owned(), id: TopicId::ZERO, partitions: vec![] };
+    rig.shards.on_topics_deleted(&mut rig.logs, rig.now, &[topic]);
+    rig.load();
+    assert_eq!(rig.hard().counters.keys().collect::<Vec<_>>(), ["b"]);
+    rig.round();
+    assert_eq!(rig.high_watermark(SHARD), Offset(3));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Add(Vec<u8>),
+    AddMaySplit(Vec<u8>),
+    Read(u8),
+    Round,
+    Restart,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let names = || proptest::collection::vec(0_u8..6, 1..5);
+    let step = prop_oneof![
+        4 => names().prop_map(Step::Add),
+        1 => names().prop_map(Step::AddMaySplit),
+        2 => (0_u8..6).prop_map(Step::Read),
+        3 => Just(Step::Round),
+        1 => Just(Step::Restart),
+    ];
+    proptest::collection::vec(step, 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever happens, what is loaded is what was live when the last durable record was written, and each ticket
+    /// is answered exactly once.
+    #[test]
+    fn what_is_loaded_is_what_was_live(steps in steps()) {
+        const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+        let settings = Settings { max_batch_bytes: 250, ..Settings::default() };
+        let names = |picks: &[u8]| picks.iter().map(|pick| NAMES[usize::from(*pick)]).collect::<Vec<_>>();
+        let mut rig = Rig::new(1, settings);
+        let mut durable = rig.hard();
+        let mut open = std::collections::BTreeSet::new();
+        for step in steps {
+            match step {
+                Step::Add(picks) => drop(open.insert(rig.submit(Request::Add(&names(&picks))))),
+                Step::AddMaySplit(picks) => drop(open.insert(rig.submit(Request::AddMaySplit(&names(&picks))))),
+                Step::Read(pick) => drop(open.insert(rig.submit(Request::Get(NAMES[usize::from(pick)])))),
+                Step::Round => {
+                    rig.round();
+                    durable = rig.hard();
+                }
+                Step::Restart => {
+                    open.clear();
+                    rig.answers();
+                    rig = rig.restart(settings);
+                    rig.load();
+                    prop_assert_eq!(&rig.hard(), &durable);
+                }
+            }
+            for (ticket, answer) in rig.answers() {
+                prop_assert!(open.remove(&ticket), "{:?} twice", ticket);
+                prop_assert!(matches!(answer, Answer::Reply(_)), "{:?}", answer);
+            }
+        }
+        rig.round();
+        for (ticket, _) in rig.answers() {
+            prop_assert!(open.remove(&ticket));
+        }
+        prop_assert_eq!(open.len(), 0);
+    }
+}
