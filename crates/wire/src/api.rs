@@ -3,7 +3,18 @@
 use std::fmt;
 
 use crate::errors::DecodeError;
-use crate::messages;
+use crate::messages::{
+    api_versions::ApiVersionsRequest, create_partitions::CreatePartitionsRequest,
+    create_topics::CreateTopicsRequest, delete_groups::DeleteGroupsRequest,
+    delete_topics::DeleteTopicsRequest, describe_cluster::DescribeClusterRequest,
+    describe_configs::DescribeConfigsRequest, describe_groups::DescribeGroupsRequest, fetch::FetchRequest,
+    find_coordinator::FindCoordinatorRequest, heartbeat::HeartbeatRequest,
+    init_producer_id::InitProducerIdRequest, join_group::JoinGroupRequest, leave_group::LeaveGroupRequest,
+    list_groups::ListGroupsRequest, list_offsets::ListOffsetsRequest, metadata::MetadataRequest,
+    offset_commit::OffsetCommitRequest, offset_delete::OffsetDeleteRequest, offset_fetch::OffsetFetchRequest,
+    offset_for_leader_epoch::OffsetForLeaderEpochRequest, produce::ProduceRequest,
+    sync_group::SyncGroupRequest,
+};
 use crate::reader::Reader;
 use crate::schema::Message;
 
@@ -22,9 +33,9 @@ pub struct ApiVersionRange {
     pub flexible_from: Option<i16>,
 }
 
-// The versions that Kafka 4.4 advertises. Produce is advertised from 0 because older releases of librdkafka switch
-// compression off when the range does not reach that version (KAFKA-18659); its versions 0 to 2 are refused like any
-// other version that is not served.
+// The versions that Kafka 4.4 advertises. Produce is advertised from 0 because older releases of librdkafka
+// switch compression off when the range does not reach that version (KAFKA-18659); its versions 0 to 2 are
+// refused like any other version that is not served.
 macro_rules! apis {
     ($($api:ident = $key:literal, advertised $advertised:literal, served $min:literal - $max:literal,
         flexible $flexible:expr, $request:ty;)+) => {
@@ -105,29 +116,29 @@ macro_rules! apis {
 }
 
 apis! {
-    Produce = 0, advertised 0, served 3 - 13, flexible Some(9), messages::produce::ProduceRequest<'a>;
-    Fetch = 1, advertised 4, served 4 - 18, flexible Some(12), messages::fetch::FetchRequest<'a>;
-    ListOffsets = 2, advertised 1, served 1 - 11, flexible Some(6), messages::list_offsets::ListOffsetsRequest<'a>;
-    Metadata = 3, advertised 0, served 0 - 13, flexible Some(9), messages::metadata::MetadataRequest<'a>;
-    OffsetCommit = 8, advertised 2, served 2 - 10, flexible Some(8), messages::offset_commit::OffsetCommitRequest<'a>;
-    OffsetFetch = 9, advertised 1, served 1 - 10, flexible Some(6), messages::offset_fetch::OffsetFetchRequest<'a>;
-    FindCoordinator = 10, advertised 0, served 0 - 6, flexible Some(3), messages::find_coordinator::FindCoordinatorRequest<'a>;
-    JoinGroup = 11, advertised 0, served 0 - 9, flexible Some(6), messages::join_group::JoinGroupRequest<'a>;
-    Heartbeat = 12, advertised 0, served 0 - 4, flexible Some(4), messages::heartbeat::HeartbeatRequest<'a>;
-    LeaveGroup = 13, advertised 0, served 0 - 5, flexible Some(4), messages::leave_group::LeaveGroupRequest<'a>;
-    SyncGroup = 14, advertised 0, served 0 - 5, flexible Some(4), messages::sync_group::SyncGroupRequest<'a>;
-    DescribeGroups = 15, advertised 0, served 0 - 6, flexible Some(5), messages::describe_groups::DescribeGroupsRequest<'a>;
-    ListGroups = 16, advertised 0, served 0 - 5, flexible Some(3), messages::list_groups::ListGroupsRequest<'a>;
-    ApiVersions = 18, advertised 0, served 0 - 5, flexible Some(3), messages::api_versions::ApiVersionsRequest<'a>;
-    CreateTopics = 19, advertised 2, served 2 - 7, flexible Some(5), messages::create_topics::CreateTopicsRequest<'a>;
-    DeleteTopics = 20, advertised 1, served 1 - 6, flexible Some(4), messages::delete_topics::DeleteTopicsRequest<'a>;
-    InitProducerId = 22, advertised 0, served 0 - 5, flexible Some(2), messages::init_producer_id::InitProducerIdRequest<'a>;
-    OffsetForLeaderEpoch = 23, advertised 2, served 2 - 4, flexible Some(4), messages::offset_for_leader_epoch::OffsetForLeaderEpochRequest<'a>;
-    DescribeConfigs = 32, advertised 1, served 1 - 4, flexible Some(4), messages::describe_configs::DescribeConfigsRequest<'a>;
-    CreatePartitions = 37, advertised 0, served 0 - 3, flexible Some(2), messages::create_partitions::CreatePartitionsRequest<'a>;
-    DeleteGroups = 42, advertised 0, served 0 - 3, flexible Some(2), messages::delete_groups::DeleteGroupsRequest<'a>;
-    OffsetDelete = 47, advertised 0, served 0 - 0, flexible None, messages::offset_delete::OffsetDeleteRequest<'a>;
-    DescribeCluster = 60, advertised 0, served 0 - 2, flexible Some(0), messages::describe_cluster::DescribeClusterRequest;
+    Produce              =  0, advertised 0, served 3 - 13, flexible Some(9), ProduceRequest<'a>;
+    Fetch                =  1, advertised 4, served 4 - 18, flexible Some(12), FetchRequest<'a>;
+    ListOffsets          =  2, advertised 1, served 1 - 11, flexible Some(6), ListOffsetsRequest<'a>;
+    Metadata             =  3, advertised 0, served 0 - 13, flexible Some(9), MetadataRequest<'a>;
+    OffsetCommit         =  8, advertised 2, served 2 - 10, flexible Some(8), OffsetCommitRequest<'a>;
+    OffsetFetch          =  9, advertised 1, served 1 - 10, flexible Some(6), OffsetFetchRequest<'a>;
+    FindCoordinator      = 10, advertised 0, served 0 - 6,  flexible Some(3), FindCoordinatorRequest<'a>;
+    JoinGroup            = 11, advertised 0, served 0 - 9,  flexible Some(6), JoinGroupRequest<'a>;
+    Heartbeat            = 12, advertised 0, served 0 - 4,  flexible Some(4), HeartbeatRequest<'a>;
+    LeaveGroup           = 13, advertised 0, served 0 - 5,  flexible Some(4), LeaveGroupRequest<'a>;
+    SyncGroup            = 14, advertised 0, served 0 - 5,  flexible Some(4), SyncGroupRequest<'a>;
+    DescribeGroups       = 15, advertised 0, served 0 - 6,  flexible Some(5), DescribeGroupsRequest<'a>;
+    ListGroups           = 16, advertised 0, served 0 - 5,  flexible Some(3), ListGroupsRequest<'a>;
+    ApiVersions          = 18, advertised 0, served 0 - 5,  flexible Some(3), ApiVersionsRequest<'a>;
+    CreateTopics         = 19, advertised 2, served 2 - 7,  flexible Some(5), CreateTopicsRequest<'a>;
+    DeleteTopics         = 20, advertised 1, served 1 - 6,  flexible Some(4), DeleteTopicsRequest<'a>;
+    InitProducerId       = 22, advertised 0, served 0 - 5,  flexible Some(2), InitProducerIdRequest<'a>;
+    OffsetForLeaderEpoch = 23, advertised 2, served 2 - 4,  flexible Some(4), OffsetForLeaderEpochRequest<'a>;
+    DescribeConfigs      = 32, advertised 1, served 1 - 4,  flexible Some(4), DescribeConfigsRequest<'a>;
+    CreatePartitions     = 37, advertised 0, served 0 - 3,  flexible Some(2), CreatePartitionsRequest<'a>;
+    DeleteGroups         = 42, advertised 0, served 0 - 3,  flexible Some(2), DeleteGroupsRequest<'a>;
+    OffsetDelete         = 47, advertised 0, served 0 - 0,  flexible None,    OffsetDeleteRequest<'a>;
+    DescribeCluster      = 60, advertised 0, served 0 - 2,  flexible Some(0), DescribeClusterRequest;
 }
 
 impl ApiKey {
@@ -156,8 +167,9 @@ impl ApiKey {
         if self.is_flexible(version) { 2 } else { 1 }
     }
 
-    /// The version of the header before responses of this version: 1 when flexible, else 0. Responses of ApiVersions
-    /// always have 0, since they are read by clients that do not know yet what the server speaks (KIP-511).
+    /// The version of the header before responses of this version: 1 when flexible, else 0. Responses of
+    /// ApiVersions always have 0, since they are read by clients that do not know yet what the server speaks
+    /// (KIP-511).
     #[must_use]
     pub fn response_header_version(self, version: i16) -> i16 {
         i16::from(self != Self::ApiVersions && self.is_flexible(version))

@@ -4,8 +4,8 @@ use std::fmt;
 
 macro_rules! error_codes {
     ($($variant:ident = $code:literal, $name:literal $(, $retriable:ident)?;)+) => {
-        /// The outcome of a request or of a part of it, as the wire says it. Reading a code that is not in this list
-        /// gives [`ErrorCode::UnknownServerError`], as Kafka's own clients do.
+        /// The outcome of a request or of a part of it, as the wire says it. Reading a code that is not in
+        /// this list gives [`ErrorCode::UnknownServerError`], as Kafka's own clients do.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(i16)]
         pub enum ErrorCode {

@@ -51,8 +51,8 @@ pub enum EncodeError {
     NotInVersion(&'static str),
 }
 
-/// Why a request frame gives no request. The broker answers only [`RequestError::UnsupportedVersion`] of ApiVersions;
-/// in all other cases it closes the connection, as Kafka does.
+/// Why a request frame gives no request. The broker answers only [`RequestError::UnsupportedVersion`] of
+/// ApiVersions; in all other cases it closes the connection, as Kafka does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError<'a> {
     /// The frame names an API that is not served.

@@ -345,7 +345,14 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
 
     fn write(&self, out: &mut Vec<u8>, shape: Shape) -> Result<(), EncodeError> {
         write_length(out, self.len(), shape)?;
-        self.iter().try_for_each(|element| element.write(out, shape.field(false)))
+        let element_shape = shape.field(false);
+        let start = out.len();
+        self.iter().try_for_each(|element| element.write(out, element_shape))?;
+        debug_assert!(
+            out.len() - start >= self.len() * T::min_len(element_shape),
+            "min_len is not the least"
+        );
+        Ok(())
     }
 
     fn lost_field(&self, name: &'static str, shape: Shape) -> Option<&'static str> {
@@ -370,9 +377,9 @@ impl<'a, T: Field<'a>> Nullable<'a> for Vec<T> {
         if count > reader.remaining() / T::min_len(element).max(1) {
             return Err(DecodeError::ArrayTooLong);
         }
-        // An element may be larger in memory than on the wire, so a count alone, before its elements have been seen,
-        // sizes no allocation above the bytes that are left.
-        let mut elements = Self::with_capacity(count.min(reader.remaining() / size_of::<T>().max(1)));
+        // The check above bounds the reservation by what the frame could hold: at most some twenty bytes of
+        // memory for each byte of the frame, the ratio of the smallest elements.
+        let mut elements = Self::with_capacity(count);
         for _ in 0..count {
             elements.push(T::read(reader, element)?);
         }

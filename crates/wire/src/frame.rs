@@ -20,7 +20,7 @@ pub struct RequestHeader<'a> {
 }
 
 /// The client id has the length of old strings in header version 2 too.
-const CLIENT_ID: fn(i16) -> Shape = |version| Shape { version, flexible: false, nullable: true };
+const CLIENT_ID: Shape = Shape { version: 0, flexible: false, nullable: true };
 
 /// Reads the header of a request and leaves the reader at the body, whatever its version.
 ///
@@ -31,7 +31,7 @@ pub fn decode_header<'a>(reader: &mut Reader<'a>) -> Result<RequestHeader<'a>, R
     let api_key = ApiKey::from_code(key).ok_or(RequestError::UnknownApi(key))?;
     let api_version = reader.i16()?;
     let correlation_id = reader.i32()?;
-    let client_id = Field::read(reader, CLIENT_ID(api_version))?;
+    let client_id = Field::read(reader, CLIENT_ID)?;
     if api_key.request_header_version(api_version) >= 2 {
         reader.tagged_fields(|_, _| Ok(false))?;
     }
@@ -41,8 +41,8 @@ pub fn decode_header<'a>(reader: &mut Reader<'a>) -> Result<RequestHeader<'a>, R
 /// Reads a whole request: `frame` is what follows the four bytes of the frame's size.
 ///
 /// # Errors
-/// [`RequestError::UnsupportedVersion`] carries the header, since ApiVersions has an answer to that; the others are
-/// malformed or name no API that is served.
+/// [`RequestError::UnsupportedVersion`] carries the header, since ApiVersions has an answer to that; the
+/// others are malformed or name no API that is served.
 pub fn decode_request(frame: &[u8]) -> Result<(RequestHeader<'_>, RequestBody<'_>), RequestError<'_>> {
     let mut reader = Reader::new(frame);
     let header = decode_header(&mut reader)?;
@@ -89,7 +89,7 @@ pub fn encode_request<'a>(
         out.extend_from_slice(&api.code().to_be_bytes());
         out.extend_from_slice(&version.to_be_bytes());
         out.extend_from_slice(&correlation_id.to_be_bytes());
-        client_id.write(out, CLIENT_ID(version))?;
+        client_id.write(out, CLIENT_ID)?;
         if api.request_header_version(version) >= 2 {
             out.push(0);
         }
@@ -97,8 +97,8 @@ pub fn encode_request<'a>(
     })
 }
 
-/// Reads a whole response to a request of the given version: `frame` is what follows the four bytes of the frame's
-/// size. Gives the correlation id and the response.
+/// Reads a whole response to a request of the given version: `frame` is what follows the four bytes of the
+/// frame's size. Gives the correlation id and the response.
 ///
 /// # Errors
 /// When the version is not served or the bytes are not such a response.

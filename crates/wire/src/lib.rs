@@ -1,9 +1,9 @@
 //! Bytes to Kafka requests and responses and back, for every version that is advertised.
 //!
-//! Each message is described once, in the notation that `schema.rs` explains, and both directions of every version come
-//! from that description; [`messages`] has them all. This room must never read a clock, do I/O, or let a length on the wire size an allocation
-//! that the frame could not fill. The broker decodes requests and encodes responses with it; clients, the simulator
-//! and the tests go the other way.
+//! Each message is described once, in the notation that `schema.rs` explains, and both directions of every
+//! version come from that description; [`messages`] has them all. This room must never read a clock, do I/O,
+//! or let a length on the wire size an allocation that the frame could not fill. The broker decodes requests
+//! and encodes responses with it; clients, the simulator and the tests go the other way.
 
 #[macro_use]
 mod schema;

@@ -82,8 +82,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the tag section that ends every structure of a flexible version. `known` is called with each tag and a
-    /// cursor over its value alone, and says whether it read the value; the values of other tags are skipped.
+    /// Reads the tag section that ends every structure of a flexible version. `known` is called with each tag
+    /// and a cursor over its value alone, and says whether it read the value; the values of other tags are
+    /// skipped.
     pub(crate) fn tagged_fields(
         &mut self,
         mut known: impl FnMut(u32, &mut Reader<'a>) -> Result<bool, DecodeError>,

@@ -3,22 +3,22 @@
 //! ```text
 //! messages! {
 //!     /// What the structure is for.
-//!     pub struct FancyRequest<'a>: request of Fancy {       // the outermost structure names its API
-//!         group_id: &'a str [0..],                          // a field, its type, the versions that have it
+//!     pub struct FancyRequest<'a>: request of Fancy { // the outermost structure names its API
+//!         group_id: &'a str [0..],                  // a field, its type, the versions that have it
 //!         reason: Option<&'a str> [2..; ignorable] nullable [3..],
 //!         partitions: Vec<FancyPartition> [0..],
-//!         epoch: i32 [1..] = -1,                            // its value where a version lacks it; else zero or empty
+//!         epoch: i32 [1..] = -1,                    // its value where a version lacks it; if not said, zero
 //!         cluster_id: Option<&'a str> [4..] nullable [4..] tag 0,
 //!     }
-//!     pub struct FancyPartition { index: i32 [0..] }        // a nested one does not
+//!     pub struct FancyPartition { index: i32 [0..] } // a nested one does not
 //! }
 //! ```
 //!
-//! Fields stand in wire order; tagged ones come last, tags ascending. `nullable` goes with `Option` and names the
-//! versions in which null may be written; in the others `None` is written as empty. `ignorable` marks a field that a
-//! client may lose in silence when it speaks a version without it. Which versions are flexible is in the table of
-//! [`ApiKey`](crate::ApiKey). Types: the integers, `bool`, `TopicId`, `ErrorCode`, `&'a str`, `&'a [u8]` (also for
-//! records), other structures, `Vec` of each and `Option` of all but numbers.
+//! Fields stand in wire order; tagged ones come last, tags ascending. `nullable` goes with `Option` and names
+//! the versions in which null may be written; in the others `None` is written as empty. `ignorable` marks a
+//! field that a client may lose in silence when it speaks a version without it. Which versions are flexible
+//! is in the table of [`ApiKey`](crate::ApiKey). Types: the integers, `bool`, `TopicId`, `ErrorCode`, `&'a
+//! str`, `&'a [u8]` (also for records), other structures, `Vec` of each and `Option` of all but numbers.
 
 use crate::api::ApiKey;
 use crate::errors::{DecodeError, EncodeError};
@@ -38,12 +38,12 @@ pub trait Message<'a>: Sized + Default {
     /// Appends the body. Fields that the version does not have are left out.
     ///
     /// # Errors
-    /// When the version is not served, or a string or the whole is longer than the format allows; `out` may then end
-    /// in half a body.
+    /// When the version is not served, or a string or the whole is longer than the format allows; `out` may
+    /// then end in half a body.
     fn encode(&self, out: &mut Vec<u8>, version: i16) -> Result<(), EncodeError>;
 
-    /// Checks that [`Self::encode`] would leave out nothing that matters. Clients call it; a server answers with what
-    /// the client's version can say.
+    /// Checks that [`Self::encode`] would leave out nothing that matters. Clients call it; a server answers
+    /// with what the client's version can say.
     ///
     /// # Errors
     /// [`EncodeError::NotInVersion`] with the first field whose value the version cannot carry.
@@ -81,7 +81,7 @@ macro_rules! structure {
         pub struct $name $($generics)* {
             $(
                 $(#[$field_meta])*
-                #[allow(missing_docs)] // What a field means is the protocol's; words stand where there is more to say.
+                #[allow(missing_docs)] // A field means what the protocol says; words stand where there is more.
                 pub $field: $type,
             )*
         }

@@ -4,8 +4,8 @@
 pub(crate) struct Random(pub(crate) u64);
 
 /// Letters of one to four bytes, and long enough that lengths of two bytes occur.
-const TEXT: &str = "group-a.topic_b ÄÖÜ ßøå 日本語 🦀 \"quoted\" \\ back \u{0} the quick brown fox jumps over the lazy dog, \
-    and again the quick brown fox jumps over the lazy dog, until the line is longer than one hundred and twenty-eight";
+const TEXT: &str = "group-a.topic_b ÄÖÜ ßøå 日本語 🦀 \"quoted\" \\ back \u{0} the quick brown fox jumps over \
+    the lazy dog, and again the quick brown fox jumps over the lazy dog, until the line is longer than 128 bytes";
 
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {
@@ -40,8 +40,9 @@ impl Random {
     }
 }
 
-/// A message as names and values. Null, `""`, and no elements are one and the same here, since implementations differ
-/// in what they put into fields that a version lacks; that null itself is kept is seen in the bytes.
+/// A message as names and values. Null, `""`, and no elements are one and the same here, since
+/// implementations differ in what they put into fields that a version lacks; that null itself is kept is seen
+/// in the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sketch {
     Empty,

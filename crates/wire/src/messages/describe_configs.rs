@@ -38,7 +38,8 @@ messages! {
         name: &'a str [0..],
         value: Option<&'a str> [0..] nullable [0..],
         read_only: bool [0..],
-        /// 1 topic, 2 broker, 3 all brokers, 4 the broker's file, 5 default, 6 logger, 7 client metrics, 8 group.
+        /// 1 topic, 2 broker, 3 all brokers, 4 the broker's file, 5 default, 6 logger, 7 client metrics, 8
+        /// group.
         config_source: i8 [1..; ignorable] = -1,
         is_sensitive: bool [0..],
         synonyms: Vec<DescribeConfigsSynonym<'a>> [1..; ignorable],

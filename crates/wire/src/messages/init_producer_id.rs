@@ -1,5 +1,5 @@
-//! InitProducerId (22): an identity for a producer that numbers its batches. Version 6 is not stable in Kafka 4.4, and
-//! not served.
+//! InitProducerId (22): an identity for a producer that numbers its batches. Version 6 is not stable in Kafka
+//! 4.4, and not served.
 
 use crate::error_code::ErrorCode;
 

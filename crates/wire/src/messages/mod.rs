@@ -1,7 +1,8 @@
-//! The messages, one file for each API. A new API is one such file and one line in the table of `api.rs`.
+//! The messages, one file for each API. A new API is one such file, and one line in the
+//! table of `api.rs` and in the list of `tests/mod.rs`.
 //!
-//! Structures and fields have the names of Kafka's own message schemas and mean what the protocol says; words stand
-//! only where there is more to say. The notation is explained in `schema.rs`.
+//! Structures and fields have the names of Kafka's own message schemas and mean what the protocol says; words
+//! stand only where there is more to say. The notation is explained in `schema.rs`.
 
 pub mod api_versions;
 pub mod create_partitions;

@@ -1,1 +1,107 @@
-//! Tests of the whole room.
+//! Tests of the whole room: every message in every version.
+
+mod differential;
+mod golden;
+mod hostile;
+mod notation;
+mod round_trip;
+
+use crate::api::ApiKey;
+use crate::errors::DecodeError;
+use crate::testing::{Random, Sketch};
+
+/// A message as a picture, and its bytes.
+pub(super) type Decoded = (Sketch, Vec<u8>);
+
+/// One message type, for tests that treat all of them alike. Bodies are without header.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) api: ApiKey,
+    pub(super) is_request: bool,
+    /// The body of some value that the version can carry, and the picture of that value.
+    pub(super) arbitrary: fn(&mut Random, i16) -> (Vec<u8>, Sketch),
+    /// What a body decodes to, as a picture and encoded again.
+    pub(super) decode: fn(&[u8], i16) -> Result<Decoded, DecodeError>,
+    /// The same by the other implementation; `None` for versions that it does not know.
+    pub(super) reference: fn(&[u8], i16) -> Option<Decoded>,
+}
+
+macro_rules! cases {
+    ($($module:ident: $request:ident, $response:ident;)+) => {
+        pub(super) fn cases() -> Vec<Case> {
+            use crate::messages::{$($module::{$request, $response}),+};
+            vec![$(cases!(@one $request, true), cases!(@one $response, false)),+]
+        }
+    };
+    (@one $name:ident, $is_request:literal) => {
+        Case {
+            name: stringify!($name),
+            api: <$name as crate::Message>::API,
+            is_request: $is_request,
+            arbitrary: |random, version| {
+                use crate::field::{Field, Shape};
+                let message = <$name>::arbitrary(random, Shape::of(<$name as crate::Message>::API, version));
+                let mut body = Vec::new();
+                crate::Message::encode(&message, &mut body, version).expect("arbitrary values have bytes");
+                crate::Message::check(&message, version).expect("arbitrary values fit their version");
+                (body, message.sketch())
+            },
+            decode: |body, version| {
+                let mut reader = crate::Reader::new(body);
+                let message: $name = crate::Message::decode(&mut reader, version)?;
+                reader.finish()?;
+                let mut again = Vec::new();
+                crate::Message::encode(&message, &mut again, version).expect("what was decoded has bytes");
+                Ok((crate::field::Field::sketch(&message), again))
+            },
+            reference: differential::reference::<kafka_protocol::messages::$name>,
+        }
+    };
+}
+
+cases! {
+    api_versions: ApiVersionsRequest, ApiVersionsResponse;
+    create_partitions: CreatePartitionsRequest, CreatePartitionsResponse;
+    create_topics: CreateTopicsRequest, CreateTopicsResponse;
+    delete_groups: DeleteGroupsRequest, DeleteGroupsResponse;
+    delete_topics: DeleteTopicsRequest, DeleteTopicsResponse;
+    describe_cluster: DescribeClusterRequest, DescribeClusterResponse;
+    describe_configs: DescribeConfigsRequest, DescribeConfigsResponse;
+    describe_groups: DescribeGroupsRequest, DescribeGroupsResponse;
+    fetch: FetchRequest, FetchResponse;
+    find_coordinator: FindCoordinatorRequest, FindCoordinatorResponse;
+    heartbeat: HeartbeatRequest, HeartbeatResponse;
+    init_producer_id: InitProducerIdRequest, InitProducerIdResponse;
+    join_group: JoinGroupRequest, JoinGroupResponse;
+    leave_group: LeaveGroupRequest, LeaveGroupResponse;
+    list_groups: ListGroupsRequest, ListGroupsResponse;
+    list_offsets: ListOffsetsRequest, ListOffsetsResponse;
+    metadata: MetadataRequest, MetadataResponse;
+    offset_commit: OffsetCommitRequest, OffsetCommitResponse;
+    offset_delete: OffsetDeleteRequest, OffsetDeleteResponse;
+    offset_fetch: OffsetFetchRequest, OffsetFetchResponse;
+    offset_for_leader_epoch: OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse;
+    produce: ProduceRequest, ProduceResponse;
+    sync_group: SyncGroupRequest, SyncGroupResponse;
+}
+
+impl Case {
+    pub(super) fn versions(&self) -> std::ops::RangeInclusive<i16> {
+        let range = self.api.range();
+        range.min_served..=range.max
+    }
+}
+
+/// The frame of some request, without its size.
+pub(super) fn arbitrary_request(case: &Case, random: &mut Random, version: i16) -> Vec<u8> {
+    let mut frame = Vec::new();
+    frame.extend_from_slice(&case.api.code().to_be_bytes());
+    frame.extend_from_slice(&version.to_be_bytes());
+    frame.extend_from_slice(&random.bytes::<4>());
+    frame.extend_from_slice(&[0, 2, b'm', b'e']);
+    if case.api.is_flexible(version) {
+        frame.push(0);
+    }
+    frame.extend((case.arbitrary)(random, version).0);
+    frame
+}
