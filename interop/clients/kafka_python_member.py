@@ -3,7 +3,7 @@
 import time
 
 import puppet
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, errors
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 
@@ -119,12 +119,11 @@ class Member:
 
     @staticmethod
     def _raise_any(results):
+        """Some of the client's answers hold error classes, some only their names."""
         for result in results.values():
-            error = result.get("error") if isinstance(result, dict) else result
-            if isinstance(error, type) and issubclass(error, Exception) and error.errno != 0:
+            error = getattr(errors, result, None) if isinstance(result, str) else result
+            if error is not None and error.errno != 0:
                 raise error()
-            if isinstance(error, Exception) and getattr(error, "errno", 0) != 0:
-                raise error
 
 
 def typed(value):

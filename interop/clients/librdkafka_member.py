@@ -11,6 +11,7 @@ ONLY_ELSEWHERE = {"max.poll.records"}
 class Member:
     def __init__(self, bootstrap, group, settings):
         self.base = {"bootstrap.servers": bootstrap}
+        self.admin = AdminClient(self.base)
         self.at_once = int(settings.get("max.poll.records", 500))
         settings = {key: value for key, value in settings.items() if key not in ONLY_ELSEWHERE}
         if settings.get("auto.offset.reset") == "none":
@@ -97,7 +98,7 @@ class Member:
         self._admin_result("delete_topics", [topic])
 
     def list_groups(self):
-        listed = AdminClient(self.base).list_consumer_groups(request_timeout=20).result()
+        listed = self.admin.list_consumer_groups(request_timeout=20).result()
         if listed.errors:
             raise KafkaException(listed.errors[0])
         return {"groups": ",".join(group.group_id for group in listed.valid)}
@@ -125,7 +126,7 @@ class Member:
                 raise KafkaException(entry.error)
 
     def _admin_result(self, verb, asked):
-        futures = getattr(AdminClient(self.base), verb)(asked, request_timeout=20)
+        futures = getattr(self.admin, verb)(asked, request_timeout=20)
         (future,) = futures.values()
         return future.result()
 

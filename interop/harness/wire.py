@@ -28,6 +28,7 @@ OUT_OF_ORDER_SEQUENCE_NUMBER = 45
 KAFKA_STORAGE_ERROR = 56
 GROUP_ID_NOT_FOUND = 69
 MEMBER_ID_REQUIRED = 79
+FENCED_INSTANCE_ID = 82
 
 NOT_READY = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR)
 
@@ -187,7 +188,19 @@ def create_topic(connection, topic, partitions=1):
     reader.i32()
     reader.i32()
     reader.text()
-    return reader.i16()
+    error = reader.i16()
+    if error == NO_ERROR:
+        wait_for_leaders(connection, topic, partitions)
+    return error
+
+
+def wait_for_leaders(connection, topic, partitions):
+    """A Kafka broker acknowledges a new topic before it has opened its logs."""
+    deadline = time.monotonic() + 30
+    for partition in range(partitions):
+        while list_offsets(connection, topic, partition)[0] != NO_ERROR:
+            assert time.monotonic() < deadline, "the new topic has no leader"
+            time.sleep(0.05)
 
 
 def commit_body(group, offsets, member="", generation=-1, instance=None):
@@ -276,8 +289,8 @@ def produce(connection, topic, partition, batch, acks=-1):
     return read_produce(connection.ask(PRODUCE, 5, produce_body(topic, partition, batch, acks)))
 
 
-def end_offset(connection, topic, partition=0):
-    """The high watermark, as ListOffsets shows it."""
+def list_offsets(connection, topic, partition):
+    """(error code, high watermark)."""
     body = i32(-1) + i8(0) + array([text(topic) + array([i32(partition) + i64(-1)])])
     reader = connection.ask(LIST_OFFSETS, 2, body)
     reader.i32()
@@ -289,6 +302,12 @@ def end_offset(connection, topic, partition=0):
 
     reader.array(lambda: (reader.text(), reader.array(partition_entry)))
     error, _, offset = result[0]
+    return error, offset
+
+
+def end_offset(connection, topic, partition=0):
+    """The high watermark, as ListOffsets shows it."""
+    error, offset = list_offsets(connection, topic, partition)
     assert error == NO_ERROR, f"ListOffsets answered {error}"
     return offset
 
@@ -407,3 +426,14 @@ def find_coordinator(connection, group):
             return
         assert time.monotonic() < deadline, f"no coordinator: {error}"
         time.sleep(0.1)
+
+
+def metadata_error(connection, topic):
+    """The error of one topic that was asked for, automatic creation allowed."""
+    reader = connection.ask(METADATA, 4, array([text(topic)]) + i8(1))
+    reader.i32()
+    reader.array(lambda: (reader.i32(), reader.text(), reader.i32(), reader.text()))
+    reader.text()
+    reader.i32()
+    assert reader.i32() == 1, "one topic was asked for"
+    return reader.i16()
