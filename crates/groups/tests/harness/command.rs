@@ -1,0 +1,318 @@
+//! The command lines of a scenario. tests/scenarios/README.md explains them to whoever writes one.
+
+use milepost_groups::*;
+use milepost_model::{
+    DeletedTopic, Generation, LeaderEpoch, Offset, PartitionIndex, Timestamp, TopicId, TransactionEnd,
+};
+
+use super::{Machine, Step};
+
+/// The words of one line: the verb, the plain words after it, and the `name=value` words.
+struct Words<'a> {
+    plain: Vec<&'a str>,
+    options: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Words<'a> {
+    fn new(words: &[&'a str]) -> Self {
+        let is_option = |word: &&&str| {
+            word.split_once('=')
+                .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+        };
+        let plain = words.iter().filter(|word| !is_option(word)).copied().collect();
+        let options = words.iter().filter(is_option).filter_map(|word| word.split_once('=')).collect();
+        Self { plain, options }
+    }
+
+    fn group(&self) -> &'a str {
+        let group = self.plain.first().expect("the group is missing");
+        if *group == "''" { "" } else { group }
+    }
+
+    fn get(&self, option: &str) -> Option<&'a str> {
+        self.options.iter().find(|(name, _)| *name == option).map(|(_, value)| *value)
+    }
+
+    fn number(&self, option: &str) -> Option<i32> {
+        self.get(option)
+            .map(|value| value.parse().unwrap_or_else(|_| panic!("{option}={value} is no number")))
+    }
+
+    fn list(&self, option: &str) -> Vec<&'a str> {
+        self.get(option).map(|value| value.split(',').collect()).unwrap_or_default()
+    }
+
+    fn ms(&self, option: &str) -> Option<i64> {
+        self.get(option).map(|value| duration_ms(value))
+    }
+
+    fn generation(&self) -> Option<Generation> {
+        self.number("generation").map(Generation)
+    }
+
+    fn topic_id(&self) -> Option<TopicId> {
+        self.number("topic-id").map(topic_id)
+    }
+}
+
+fn topic_id(number: i32) -> TopicId {
+    let mut id = [0; 16];
+    id[15] = u8::try_from(number).unwrap();
+    TopicId(id)
+}
+
+/// A length of time: a number and `ms`, `s`, `m`, `h` or `d`.
+pub(crate) fn duration_ms(text: &str) -> i64 {
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let number: i64 = text[..digits].parse().unwrap_or_else(|_| panic!("'{text}' is no length of time"));
+    number
+        * match &text[digits..] {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            unit => panic!("'{unit}' is no unit of time"),
+        }
+}
+
+/// `topic:partition`.
+fn place(word: &str) -> (&str, PartitionIndex) {
+    let (topic, partition) = word.split_once(':').unwrap_or_else(|| panic!("'{word}' is no topic:partition"));
+    (topic, PartitionIndex(partition.parse().unwrap_or_else(|_| panic!("'{word}' has no partition"))))
+}
+
+/// A consumer's subscription, version 0.
+pub(crate) fn subscription(topics: &[&str]) -> Vec<u8> {
+    let mut bytes = vec![0, 0];
+    bytes.extend(i32::try_from(topics.len()).unwrap().to_be_bytes());
+    for topic in topics {
+        bytes.extend(i16::try_from(topic.len()).unwrap().to_be_bytes());
+        bytes.extend(topic.as_bytes());
+    }
+    bytes.extend((-1_i32).to_be_bytes());
+    bytes
+}
+
+/// Runs one line. `members` counts the ids given to new members, from 1.
+pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step {
+    let all: Vec<&str> = line.split_whitespace().collect();
+    let (verb, rest) = all.split_first().expect("a line has a verb");
+    let words = Words::new(rest);
+    match *verb {
+        "join" => join(machine, &words, members),
+        "sync" => sync(machine, &words),
+        "heartbeat" => heartbeat(machine, &words),
+        "leave" => leave(machine, &words),
+        "commit" => commit(machine, &words),
+        "fetch" => fetch(machine, &words),
+        "list" => list(machine, &words),
+        "describe" => {
+            let group_id = words.group();
+            machine.handle("describe", Some(group_id), Request::DescribeGroup(DescribeGroup { group_id }))
+        }
+        "delete" => {
+            let group_ids = words.plain.clone();
+            machine.handle("delete", None, Request::DeleteGroups(DeleteGroups { group_ids }))
+        }
+        "delete-offsets" => delete_offsets(machine, &words),
+        "topic-deleted" => topic_deleted(machine, &words),
+        "tick" => machine.tick(duration_ms(rest[0]).unsigned_abs()),
+        "jump" => {
+            let wall = machine.now.wall;
+            machine.now.wall = wall.plus_ms(duration_ms(rest[0]));
+            Step::default()
+        }
+        "restart" => machine.restart(),
+        "forget" => {
+            machine.forget(&rest.join(" "));
+            Step::default()
+        }
+        "transactional" => transactional(machine, &words),
+        "marker" => {
+            let end = match words.plain[0] {
+                "commit" => TransactionEnd::Commit,
+                "abort" => TransactionEnd::Abort,
+                other => panic!("a transaction does not end with '{other}'"),
+            };
+            machine.marker(i64::from(words.number("producer").unwrap()), end);
+            Step::default()
+        }
+        other => panic!("there is no command '{other}'"),
+    }
+}
+
+fn join(machine: &mut Machine, words: &Words<'_>, members: &mut u32) -> Step {
+    let client_id = words.get("client").unwrap_or("client");
+    let topics = words.list("topics");
+    let metadata =
+        words.get("metadata").map_or_else(|| subscription(&topics), |text| text.as_bytes().to_vec());
+    let names = words.get("protocols").unwrap_or("range");
+    let version = words.number("version").unwrap_or(9);
+    let is_new = words.get("member").is_none();
+    let suffix = (*members + 1).to_string();
+    if is_new {
+        *members += 1;
+    }
+    let protocols = names.split(',').filter(|name| !name.is_empty());
+    let request = JoinGroup {
+        group_id: words.group(),
+        member_id: words.get("member"),
+        group_instance_id: words.get("instance"),
+        client_id,
+        client_host: "/127.0.0.1",
+        protocol_type: words.get("type").unwrap_or("consumer"),
+        protocols: protocols.map(|name| JoinProtocol { name, metadata: &metadata }).collect(),
+        session_timeout_ms: i32::try_from(words.ms("session").unwrap_or(10_000)).unwrap(),
+        rebalance_timeout_ms: Some(i32::try_from(words.ms("rebalance").unwrap_or(60_000)).unwrap()),
+        member_id_suffix: &suffix,
+        new_member: if version >= 4 { NewMember::JoinsAgainWithId } else { NewMember::JoinsAtOnce },
+        static_leader: if version >= 9 {
+            StaticLeader::CanSkipAssignment
+        } else {
+            StaticLeader::SeesFormerLeader
+        },
+    };
+    let who = words.get("member").or(words.get("instance")).unwrap_or(client_id);
+    machine.handle(&format!("join {who}"), Some(words.group()), Request::JoinGroup(request))
+}
+
+fn sync(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let member_id = words.get("member").unwrap_or_default();
+    let assignments = words.list("assign").into_iter().map(|word| {
+        let (member_id, assignment) = word.split_once(':').expect("assign=member:text,...");
+        MemberAssignment { member_id, assignment: assignment.as_bytes() }
+    });
+    let request = SyncGroup {
+        group_id: words.group(),
+        member_id,
+        group_instance_id: words.get("instance"),
+        generation: words.generation().unwrap_or(Generation(-1)),
+        protocol_type: words.get("type"),
+        protocol: words.get("protocol"),
+        assignments: assignments.collect(),
+    };
+    machine.handle(&format!("sync {member_id}"), Some(words.group()), Request::SyncGroup(request))
+}
+
+fn heartbeat(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let request = Heartbeat {
+        group_id: words.group(),
+        member_id: words.get("member").unwrap_or_default(),
+        group_instance_id: words.get("instance"),
+        generation: words.generation().unwrap_or(Generation(-1)),
+    };
+    machine.handle("heartbeat", Some(words.group()), Request::Heartbeat(request))
+}
+
+fn leave(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let mut members: Vec<LeavingMember<'_>> = Vec::new();
+    for (option, value) in &words.options {
+        match (*option, members.last_mut()) {
+            ("member", _) => members.push(LeavingMember { member_id: Some(value), group_instance_id: None }),
+            ("instance", Some(last)) if last.group_instance_id.is_none() => {
+                last.group_instance_id = Some(value)
+            }
+            ("instance", _) => {
+                members.push(LeavingMember { member_id: None, group_instance_id: Some(value) })
+            }
+            (other, _) => panic!("leave has no '{other}'"),
+        }
+    }
+    let request = LeaveGroup { group_id: words.group(), members };
+    machine.handle("leave", Some(words.group()), Request::LeaveGroup(request))
+}
+
+fn commit(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let repeated = words.number("metadata-length").map(|length| "x".repeat(usize::try_from(length).unwrap()));
+    let metadata = repeated.as_deref().or(words.get("metadata")).unwrap_or_default();
+    let offsets = words.plain[1..].iter().map(|word| {
+        let (place_of, offset) = word.split_once('=').expect("topic:partition=offset");
+        let (topic, partition) = place(place_of);
+        OffsetToCommit {
+            topic,
+            topic_id: words.topic_id(),
+            partition,
+            offset: Offset(offset.parse().expect("an offset")),
+            leader_epoch: words.number("epoch").map(LeaderEpoch),
+            metadata,
+        }
+    });
+    let version = words.number("version").unwrap_or(9);
+    let request = OffsetCommit {
+        group_id: words.group(),
+        member_id: words.get("member"),
+        group_instance_id: words.get("instance"),
+        generation: words.generation(),
+        retention_ms: words.ms("retention"),
+        missing_group: if version >= 9 {
+            MissingGroup::GroupIdNotFound
+        } else {
+            MissingGroup::IllegalGeneration
+        },
+        offsets: offsets.collect(),
+    };
+    machine.handle("commit", Some(words.group()), Request::OffsetCommit(request))
+}
+
+fn fetch(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let stable = words.plain.contains(&"stable");
+    let asked: Vec<_> = words.plain[1..].iter().filter(|word| **word != "stable").collect();
+    let partitions = if asked == [&"all"] {
+        PartitionsToFetch::All
+    } else {
+        let named = asked.into_iter().map(|word| {
+            let (topic, partition) = place(word);
+            PartitionToFetch { topic, topic_id: words.topic_id(), partition }
+        });
+        PartitionsToFetch::Named(named.collect())
+    };
+    let stability = if stable { Stability::RequireStable } else { Stability::CommittedNow };
+    let request = OffsetFetch { group_id: words.group(), partitions, stability };
+    machine.handle("fetch", Some(words.group()), Request::OffsetFetch(request))
+}
+
+fn list(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let states = words.get("states").map(|states| {
+        let known = |name: &str| GroupState::ALL.into_iter().find(|state| state.name() == name);
+        states.split(',').filter_map(known).collect()
+    });
+    let types = words.get("types").map(|types| {
+        let known = |name: &str| match name {
+            "classic" => Some(GroupType::Classic),
+            "consumer" => Some(GroupType::Consumer),
+            _ => None,
+        };
+        types.split(',').filter_map(known).collect()
+    });
+    machine.handle("list", None, Request::ListGroups(ListGroups { states, types }))
+}
+
+fn delete_offsets(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let partitions = words.plain[1..].iter().map(|word| {
+        let (topic, partition) = place(word);
+        PartitionToDelete { topic, partition }
+    });
+    let request = OffsetDelete { group_id: words.group(), partitions: partitions.collect() };
+    machine.handle("delete-offsets", Some(words.group()), Request::OffsetDelete(request))
+}
+
+fn topic_deleted(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let topic = DeletedTopic {
+        name: words.plain[0].to_owned(),
+        id: words.topic_id().expect("topic-id is missing"),
+        partitions: vec![PartitionIndex(0)],
+    };
+    machine.topics_deleted(&[topic])
+}
+
+fn transactional(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let (place_of, offset) = words.plain[1].split_once('=').expect("topic:partition=offset");
+    let (topic, partition) = place(place_of);
+    let offset = Offset(offset.parse().expect("an offset"));
+    let committed =
+        CommittedOffset::new(offset, Timestamp(machine.now.wall.0)).with_topic_id(words.topic_id());
+    let group = words.group().into();
+    let record = OffsetRecord { group, topic: topic.into(), partition, committed: Some(committed) };
+    machine.transactional(i64::from(words.number("producer").unwrap()), Record::Offset(record))
+}

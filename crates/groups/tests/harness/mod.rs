@@ -1,0 +1,292 @@
+//! A runtime for tests: it drives a shard by hand, keeps its log, and checks what must always be true.
+//!
+//! After each step: a replay of the log gives the live hard state, before and after compaction, through bytes; each
+//! answer waits for what was last written about its group; a group's generation does not go back.
+
+pub(crate) mod command;
+#[allow(dead_code, reason = "only the scenarios print")]
+pub(crate) mod print;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use milepost_groups::{GroupSettings, Groups, Record, Reply, Request};
+use milepost_model::{
+    DeletedTopic, DependsOn, Instant, Now, Offset, Origin, Outcome, ProducerEpoch, ProducerId,
+    ProducerIdentity, Shard, Ticket, Timestamp, TransactionEnd,
+};
+
+/// Where every scenario's clocks begin.
+pub(crate) const START: Now = Now { monotonic: Instant(1_000_000), wall: Timestamp(1_700_000_000_000) };
+
+/// One entry of the log.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    Record { key: Vec<u8>, value: Option<Vec<u8>>, origin: Origin },
+    Marker { producer: ProducerIdentity, end: TransactionEnd },
+}
+
+/// A shard, its log and its clocks.
+pub(crate) struct Machine {
+    pub(crate) settings: GroupSettings,
+    pub(crate) shard: Groups,
+    pub(crate) now: Now,
+    pub(crate) log: Vec<Entry>,
+    /// What each open ticket was asked: its label, and the group it speaks of.
+    open: BTreeMap<Ticket, (String, Option<String>)>,
+    next_ticket: u64,
+    /// The last position of a record about a group.
+    last_written: BTreeMap<String, Offset>,
+    /// The generation of a group's last record, while it exists.
+    generations: BTreeMap<String, i32>,
+    /// Generations under which a commit was accepted.
+    committed_under: BTreeMap<String, i32>,
+    /// Every answer ever given, by ticket.
+    pub(crate) answered: BTreeSet<Ticket>,
+}
+
+/// What one step brought.
+#[derive(Default)]
+pub(crate) struct Step {
+    pub(crate) records: Vec<Record>,
+    pub(crate) replies: Vec<(String, Reply)>,
+}
+
+impl Machine {
+    pub(crate) fn new(settings: GroupSettings) -> Self {
+        let mut machine = Self {
+            shard: Groups::new(settings.clone(), 7),
+            settings,
+            now: START,
+            log: Vec::new(),
+            open: BTreeMap::new(),
+            next_ticket: 0,
+            last_written: BTreeMap::new(),
+            generations: BTreeMap::new(),
+            committed_under: BTreeMap::new(),
+            answered: BTreeSet::new(),
+        };
+        let outcome = machine.shard.on_loaded(machine.now);
+        assert!(outcome.records.is_empty() && outcome.replies.is_empty());
+        machine
+    }
+
+    pub(crate) fn handle(&mut self, label: &str, group: Option<&str>, request: Request<'_>) -> Step {
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket += 1;
+        self.open.insert(ticket, (label.to_owned(), group.map(str::to_owned)));
+        let accepted = match &request {
+            Request::OffsetCommit(commit) => commit.generation,
+            _ => None,
+        };
+        let outcome = self.shard.handle(self.now, ticket, request);
+        let is_accepted = matches!(outcome.replies.first(), Some((_, Reply::OffsetCommit(Ok(refused)))) if refused.is_empty());
+        if let (true, Some(generation), Some(group)) = (is_accepted, accepted, group) {
+            let newest = self.committed_under.entry(group.to_owned()).or_insert(generation.0);
+            *newest = generation.0.max(*newest);
+        }
+        self.apply(outcome)
+    }
+
+    /// Lets time pass, deadline by deadline.
+    pub(crate) fn tick(&mut self, ms: u64) -> Step {
+        let target = self.now.monotonic.plus_ms(ms);
+        let mut all = Step::default();
+        for _ in 0..100_000 {
+            let Some(due) = self.shard.next_deadline().filter(|due| *due <= target) else {
+                self.advance_to(target);
+                return all;
+            };
+            self.advance_to(due.max(self.now.monotonic));
+            let outcome = self.shard.on_deadline(self.now);
+            all.add(self.apply(outcome));
+        }
+        panic!("a deadline comes again and again at {:?}", self.now);
+    }
+
+    fn advance_to(&mut self, target: Instant) {
+        let passed_ms = target.ms_since(self.now.monotonic);
+        self.now = Now { monotonic: target, wall: self.now.wall.plus_ms(passed_ms.cast_signed()) };
+    }
+
+    /// The shard is thrown away and loaded from its log. Whoever waits is told so by the runtime.
+    pub(crate) fn restart(&mut self) -> Step {
+        self.open.clear();
+        self.shard = replayed(&self.settings, self.log.iter().cloned().enumerate());
+        let outcome = self.shard.on_loaded(self.now);
+        self.apply(outcome)
+    }
+
+    pub(crate) fn topics_deleted(&mut self, topics: &[DeletedTopic]) -> Step {
+        let outcome = self.shard.on_topics_deleted(self.now, topics);
+        self.apply(outcome)
+    }
+
+    /// The labels of those who still wait.
+    #[allow(dead_code, reason = "not every test that shares this module asks")]
+    pub(crate) fn waiting(&self) -> Vec<String> {
+        self.open.values().map(|(label, _)| label.clone()).collect()
+    }
+
+    pub(crate) fn forget(&mut self, label: &str) {
+        let ticket = self.open.iter().find(|(_, (known, _))| known == label).map(|(ticket, _)| *ticket);
+        let ticket = ticket.unwrap_or_else(|| panic!("nothing called '{label}' is waiting"));
+        self.open.remove(&ticket);
+        self.shard.forget(ticket);
+    }
+
+    /// A record of a producer's transaction reaches the log, as a foreign log may hold it.
+    pub(crate) fn transactional(&mut self, producer: i64, record: Record) -> Step {
+        let origin = Origin::Transactional(producer_of(producer));
+        self.write(&record, origin);
+        self.check();
+        Step { records: vec![record], replies: Vec::new() }
+    }
+
+    pub(crate) fn marker(&mut self, producer: i64, end: TransactionEnd) {
+        let producer = producer_of(producer);
+        let position = self.end();
+        self.shard.replay_marker(position, producer, end);
+        self.log.push(Entry::Marker { producer, end });
+        self.check();
+    }
+
+    fn end(&self) -> Offset {
+        Offset(i64::try_from(self.log.len()).unwrap())
+    }
+
+    fn write(&mut self, record: &Record, origin: Origin) {
+        let position = self.end();
+        self.check_generation(record);
+        let encoded = self.shard.encode(record);
+        let decoded = self.shard.decode(Some(&encoded.key), encoded.value.as_deref());
+        assert_eq!(decoded, Ok(Some(record.clone())), "a record must be what its bytes say");
+        self.log.push(Entry::Record { key: encoded.key, value: encoded.value, origin });
+        self.last_written.insert(record.group().to_string(), position);
+        self.shard.replay(position, origin, record.clone());
+    }
+
+    fn check_generation(&mut self, record: &Record) {
+        let Record::Group(record) = record else { return };
+        let group = record.group.to_string();
+        let Some(classic) = &record.classic else {
+            self.generations.remove(&group);
+            self.committed_under.remove(&group);
+            return;
+        };
+        let before = self.generations.insert(group, classic.generation.0);
+        assert!(before.is_none_or(|before| before <= classic.generation.0), "a generation went back");
+    }
+
+    fn apply(&mut self, outcome: Outcome<Record, Reply>) -> Step {
+        let has_records = !outcome.records.is_empty();
+        for record in &outcome.records {
+            self.write(record, Origin::Plain);
+        }
+        let mut replies = Vec::new();
+        for (ticket, reply) in outcome.replies {
+            assert!(self.answered.insert(ticket), "answered twice: {reply:?}");
+            let Some((label, group)) = self.open.remove(&ticket) else {
+                panic!("answered, not asked: {reply:?}")
+            };
+            if !has_records {
+                self.check_dependency(group.as_deref(), outcome.depends_on, &reply);
+            }
+            self.check_handed_out(group.as_deref(), &reply);
+            replies.push((label, reply));
+        }
+        self.check();
+        Step { records: outcome.records, replies }
+    }
+
+    fn check_dependency(&self, group: Option<&str>, depends_on: DependsOn, reply: &Reply) {
+        let last = group.and_then(|group| self.last_written.get(group));
+        let waits_for = match depends_on {
+            DependsOn::Nothing => None,
+            DependsOn::Position(position) => Some(position),
+            DependsOn::ShardEnd => return,
+        };
+        assert!(waits_for < Some(self.end()), "nothing can wait for what was not written");
+        assert!(waits_for >= last.copied(), "{reply:?} must wait for {last:?}, not only for {waits_for:?}");
+    }
+
+    /// A generation under which something was committed never returns, other than as the present one.
+    fn check_handed_out(&self, group: Option<&str>, reply: &Reply) {
+        let (Some(group), Reply::JoinGroup(Ok(joined))) = (group, reply) else { return };
+        let present = self.generations.get(group).copied();
+        if let Some(used) = self.committed_under.get(group)
+            && joined.generation.0 <= *used
+        {
+            assert_eq!(present, Some(joined.generation.0), "generation {used} of {group} came back");
+        }
+    }
+
+    /// Replaying the log gives the live hard state, also when it was compacted.
+    pub(crate) fn check(&self) {
+        let live = self.shard.describe_hard_state();
+        let entries: Vec<_> = self.log.iter().cloned().enumerate().collect();
+        let replay = |entries: Vec<(usize, Entry)>| {
+            replayed(&self.settings, entries.into_iter()).describe_hard_state()
+        };
+        assert_eq!(replay(entries.clone()), live, "a replay of the log");
+        assert_eq!(replay(compacted(&entries, Tombstones::Kept)), live, "a replay after compaction");
+        assert_eq!(replay(compacted(&entries, Tombstones::Dropped)), live, "a replay without tombstones");
+    }
+}
+
+impl Step {
+    fn add(&mut self, other: Self) {
+        self.records.extend(other.records);
+        self.replies.extend(other.replies);
+    }
+}
+
+fn producer_of(id: i64) -> ProducerIdentity {
+    ProducerIdentity { id: ProducerId(id), epoch: ProducerEpoch(0) }
+}
+
+/// A shard loaded from entries of a log and their positions.
+fn replayed(settings: &GroupSettings, entries: impl Iterator<Item = (usize, Entry)>) -> Groups {
+    let mut shard = Groups::new(settings.clone(), 8);
+    for (position, entry) in entries {
+        let position = Offset(i64::try_from(position).unwrap());
+        match entry {
+            Entry::Record { key, value, origin } => {
+                let record = shard.decode(Some(&key), value.as_deref()).unwrap().unwrap();
+                shard.replay(position, origin, record);
+            }
+            Entry::Marker { producer, end } => shard.replay_marker(position, producer, end),
+        }
+    }
+    shard
+}
+
+/// What compaction does with tombstones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tombstones {
+    Kept,
+    Dropped,
+}
+
+/// Keeps the last record of each key. What belongs to transactions stays as it is: the cleaner works below the first
+/// open transaction, and which records of an ended one it drops is tested where it is written.
+fn compacted(entries: &[(usize, Entry)], tombstones: Tombstones) -> Vec<(usize, Entry)> {
+    let is_transactional = |entry: &Entry| {
+        matches!(entry, Entry::Marker { .. } | Entry::Record { origin: Origin::Transactional(_), .. })
+    };
+    if entries.iter().any(|(_, entry)| is_transactional(entry)) {
+        return entries.to_vec();
+    }
+    let mut last = BTreeMap::new();
+    for (position, entry) in entries {
+        if let Entry::Record { key, .. } = entry {
+            last.insert(key.clone(), *position);
+        }
+    }
+    let is_kept = |position: usize, entry: &Entry| match entry {
+        Entry::Record { key, value, .. } => {
+            last[key] == position && (value.is_some() || tombstones == Tombstones::Kept)
+        }
+        Entry::Marker { .. } => true,
+    };
+    entries.iter().filter(|(position, entry)| is_kept(*position, entry)).cloned().collect()
+}
