@@ -21,7 +21,7 @@ pub enum Refusal {
     NotCoordinator,
     /// What the request wrote was not durable within `offsets.commit.timeout.ms`. It may still become so.
     TimedOut,
-    /// The records do not fit one batch of `max.message.bytes`. Nothing was written.
+    /// The records do not fit one batch of the topic (`max.message.bytes`, `segment.bytes`). Nothing was written.
     TooLarge,
     /// The disk is full. Nothing was written; it heals without a restart.
     NoSpace,
@@ -34,8 +34,6 @@ pub enum Refusal {
 pub struct Settings {
     /// `offsets.commit.timeout.ms`: how long an answer may wait for the disk, in milliseconds, at least 1.
     pub commit_timeout_ms: u64,
-    /// `max.message.bytes` of the topic: the largest batch in bytes, as it is before compression.
-    pub max_batch_bytes: usize,
     /// `offsets.topic.compression.codec`: how batches are compressed.
     pub codec: Codec,
     /// How many requests of one shard may be open at once, those that wait for other members included.
@@ -52,7 +50,6 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             commit_timeout_ms: 5_000,
-            max_batch_bytes: 1_048_588,
             codec: Codec::None,
             max_open_tickets: Self::DEFAULT_MAX_OPEN_TICKETS,
         }

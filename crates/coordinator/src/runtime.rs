@@ -237,7 +237,7 @@ impl<S: Shard> ShardRuntime<S> {
         };
         self.encoded.clear();
         self.encoded.extend(records.iter().map(|record| active.shard.encode(record)));
-        let max_batch_bytes = self.settings.max_batch_bytes;
+        let max_batch_bytes = max_batch_bytes(logs, self.id);
         let sizes = self.encoded.iter().map(record_bytes);
         let together_bytes = match atomicity {
             Atomicity::OneBatch => sizes.sum(),
@@ -392,4 +392,13 @@ impl<S: Shard> Active<S> {
 /// Where the log ends. A partition that is gone ends before every offset, so that nothing is written to it.
 fn log_end_offset(logs: &LogSet, id: TopicPartition) -> Offset {
     logs.log(id).map_or(Offset(-1), milepost_log::PartitionLog::log_end_offset)
+}
+
+/// The largest batch that the topic takes, in bytes, as it is before compression.
+fn max_batch_bytes(logs: &LogSet, id: TopicPartition) -> usize {
+    logs.log(id).map_or(0, |log| {
+        let config = log.config();
+        let segment_bytes = usize::try_from(config.segment_bytes).unwrap_or(usize::MAX);
+        config.max_message_bytes.min(segment_bytes)
+    })
 }

@@ -1,6 +1,7 @@
 //! Loading gives the live state again (I2), in steps, several shards side by side.
 
 use milepost_batch::{BatchOptions, Marker, build_marker};
+use milepost_log::PartitionConfig;
 use milepost_model::{
     DeletedTopic, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
     TransactionEnd,
@@ -8,7 +9,7 @@ use milepost_model::{
 use proptest::prelude::*;
 
 use super::counters::{KNOWN_TYPE, Reply, Request};
-use super::rig::{Rig, SHARD};
+use super::rig::{Rig, SHARD, small};
 use crate::{Answer, Refusal, Settings, ShardStatus};
 
 const PRODUCER: ProducerIdentity = ProducerIdentity { id: ProducerId(4), epoch: ProducerEpoch(0) };
@@ -75,7 +76,7 @@ fn a_budget_bounds_a_step() {
 
 #[test]
 fn unknown_types_are_skipped_and_keep_their_offsets() {
-    let mut rig = Rig::unloaded(1, Settings::default());
+    let mut rig = Rig::unloaded(1, Settings::default(), PartitionConfig::default());
     let options = BatchOptions::coordinator(None);
     let (unknown, known) = ([99, 1, 2], record("a"));
     rig.append(options, &[(Some(&unknown), Some(b"?")), (Some(&known), Some(&3_i64.to_be_bytes()))]);
@@ -87,7 +88,7 @@ fn unknown_types_are_skipped_and_keep_their_offsets() {
 #[test]
 fn a_record_that_cannot_be_understood_stops_the_load_and_says_where() {
     for (key, reason) in [(None, "the record has no key"), (Some(record("b")), "not a counter")] {
-        let mut rig = Rig::unloaded(1, Settings::default());
+        let mut rig = Rig::unloaded(1, Settings::default(), PartitionConfig::default());
         let good = record("a");
         let options = BatchOptions::coordinator(None);
         rig.append(options, &[(Some(&good), Some(&3_i64.to_be_bytes())), (key.as_deref(), Some(b"short"))]);
@@ -106,7 +107,7 @@ fn a_record_that_cannot_be_understood_stops_the_load_and_says_where() {
 #[test]
 fn transactions_are_replayed_with_their_producer_and_their_end() {
     for (end, expected) in [(TransactionEnd::Commit, Some(3)), (TransactionEnd::Abort, None)] {
-        let mut rig = Rig::unloaded(1, Settings::default());
+        let mut rig = Rig::unloaded(1, Settings::default(), PartitionConfig::default());
         let known = record("a");
         let options = BatchOptions::coordinator(Some(PRODUCER));
         rig.append(options, &[(Some(&known), Some(&3_i64.to_be_bytes()))]);
@@ -124,7 +125,7 @@ fn transactions_are_replayed_with_their_producer_and_their_end() {
 
 #[test]
 fn an_open_transaction_is_loaded_as_such() {
-    let mut rig = Rig::unloaded(1, Settings::default());
+    let mut rig = Rig::unloaded(1, Settings::default(), PartitionConfig::default());
     let known = record("a");
     rig.append(BatchOptions::coordinator(Some(PRODUCER)), &[(Some(&known), None)]);
     rig.round();
@@ -175,9 +176,9 @@ proptest! {
     #[test]
     fn what_is_loaded_is_what_was_live(steps in steps()) {
         const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
-        let settings = Settings { max_batch_bytes: 250, ..Settings::default() };
+        let settings = Settings::default();
         let names = |picks: &[u8]| picks.iter().map(|pick| NAMES[usize::from(*pick)]).collect::<Vec<_>>();
-        let mut rig = Rig::new(1, settings);
+        let mut rig = Rig::with_config(1, settings, small(250));
         let mut durable = rig.hard();
         let mut open = std::collections::BTreeSet::new();
         for step in steps {

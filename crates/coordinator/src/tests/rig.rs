@@ -19,6 +19,7 @@ pub(super) struct Rig {
     pub(super) logs: LogSet,
     pub(super) shards: Coordinators<Counters>,
     pub(super) now: Now,
+    config: PartitionConfig,
     tickets: u64,
 }
 
@@ -26,8 +27,9 @@ pub(super) fn id(partition: PartitionIndex) -> TopicPartition {
     TopicPartition { topic: TOPIC, partition }
 }
 
-pub(super) fn config() -> PartitionConfig {
-    PartitionConfig::default()
+/// A topic whose batches hold at most so many bytes.
+pub(super) fn small(max_message_bytes: usize) -> PartitionConfig {
+    PartitionConfig { max_message_bytes, ..PartitionConfig::default() }
 }
 
 fn open(disk: &MemoryDisk, now: Now) -> LogSet {
@@ -38,22 +40,27 @@ fn open(disk: &MemoryDisk, now: Now) -> LogSet {
 impl Rig {
     /// Shards over empty logs, loaded.
     pub(super) fn new(shard_count: i32, settings: Settings) -> Self {
-        let mut rig = Self::unloaded(shard_count, settings);
+        Self::with_config(shard_count, settings, PartitionConfig::default())
+    }
+
+    /// Shards over empty logs of this configuration, loaded.
+    pub(super) fn with_config(shard_count: i32, settings: Settings, config: PartitionConfig) -> Self {
+        let mut rig = Self::unloaded(shard_count, settings, config);
         rig.load();
         rig
     }
 
     /// Shards over empty logs, still to be loaded.
-    pub(super) fn unloaded(shard_count: i32, settings: Settings) -> Self {
+    pub(super) fn unloaded(shard_count: i32, settings: Settings, config: PartitionConfig) -> Self {
         let disk = MemoryDisk::new();
         let now = Now { monotonic: Instant(1_000_000), wall: Timestamp(1_700_000_000_000) };
         let mut logs = open(&disk, now);
         for partition in (0..shard_count).map(PartitionIndex) {
             let directory = format!("__consumer_offsets-{partition}");
-            logs.create_partition(id(partition), &directory, LogKind::Internal, config()).unwrap();
+            logs.create_partition(id(partition), &directory, LogKind::Internal, config.clone()).unwrap();
         }
         let shards = Coordinators::new(TOPIC, shard_count, settings, |_| Counters::default());
-        let mut rig = Self { disk, logs, shards, now, tickets: 0 };
+        let mut rig = Self { disk, logs, shards, now, config, tickets: 0 };
         rig.round();
         rig
     }
@@ -65,16 +72,16 @@ impl Rig {
 
     /// The server stops at once and starts again on what was durable; the shards are to be loaded.
     pub(super) fn restart(self, settings: Settings) -> Self {
-        let Self { disk, logs, shards, now, tickets } = self;
+        let Self { disk, logs, shards, now, config, tickets } = self;
         let shard_count = shards.partition_count();
         disk.crash();
         drop(logs);
         let mut logs = open(&disk, now);
         for partition in (0..shard_count).map(PartitionIndex) {
-            logs.configure(id(partition), LogKind::Internal, config());
+            logs.configure(id(partition), LogKind::Internal, config.clone());
         }
         let shards = Coordinators::new(TOPIC, shard_count, settings, |_| Counters::default());
-        Self { disk, logs, shards, now, tickets }
+        Self { disk, logs, shards, now, config, tickets }
     }
 
     pub(super) fn load(&mut self) {

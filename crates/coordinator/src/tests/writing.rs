@@ -1,20 +1,20 @@
 //! How records become batches.
 
 use milepost_batch::{Codec, TimestampType};
+use milepost_log::PartitionConfig;
 use milepost_model::Offset;
 use milepost_storage::Space;
 
 use super::counters::{Reply, Request};
-use super::rig::{Rig, SHARD};
+use super::rig::{Rig, SHARD, small};
 use crate::{Answer, DEADLINE_RETRY_MS, Refusal, Settings};
 
 /// A batch of this many bytes holds a few of the toy's records.
-const SMALL: Settings = Settings {
-    commit_timeout_ms: 5_000,
-    max_batch_bytes: 300,
-    codec: Codec::None,
-    max_open_tickets: Settings::DEFAULT_MAX_OPEN_TICKETS,
-};
+const SMALL: usize = 300;
+
+fn rig_with_small_batches() -> Rig {
+    Rig::with_config(1, Settings::default(), small(SMALL))
+}
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|index| format!("name-{index:02}")).collect()
@@ -63,20 +63,20 @@ fn batches_are_compressed_if_asked_for() {
 
 #[test]
 fn an_outcome_that_may_be_split_is_and_none_of_its_batches_is_too_large() {
-    let mut rig = Rig::new(1, SMALL);
+    let mut rig = rig_with_small_batches();
     let names = names(40);
     let ticket = rig.submit(Request::AddMaySplit(&borrowed(&names)));
     rig.round();
     assert_eq!(rig.answers(), [(ticket, Answer::Reply(Reply::Added))]);
     let batches = rig.with_batches(|batch| (batch.size_bytes(), batch.record_count()));
-    assert!(batches.len() > 1 && batches.iter().all(|(size_bytes, _)| *size_bytes <= SMALL.max_batch_bytes));
+    assert!(batches.len() > 1 && batches.iter().all(|(size_bytes, _)| *size_bytes <= SMALL));
     assert_eq!(batches.iter().map(|(_, count)| count).sum::<i32>(), 40);
     assert_eq!(rig.hard().counters["name-39"], (1, Offset(39)));
 }
 
 #[test]
 fn an_atomic_outcome_begins_a_batch_if_it_does_not_fit_behind_others() {
-    let mut rig = Rig::new(1, SMALL);
+    let mut rig = rig_with_small_batches();
     let three = ["a", "b", "c"];
     for _ in 0..4 {
         rig.submit(Request::Add(&three));
@@ -90,11 +90,11 @@ fn an_atomic_outcome_begins_a_batch_if_it_does_not_fit_behind_others() {
 
 #[test]
 fn an_atomic_outcome_that_never_fits_is_refused_and_not_replayed() {
-    let mut rig = Rig::new(1, SMALL);
+    let mut rig = rig_with_small_batches();
     let before = rig.submit(Request::Add(&["a"]));
     let names = names(40);
     let refused = rig.submit(Request::Add(&borrowed(&names)));
-    let huge = "x".repeat(SMALL.max_batch_bytes);
+    let huge = "x".repeat(SMALL);
     let refused_too = rig.submit(Request::AddMaySplit(&["b", &huge]));
     let too_large = |ticket| (ticket, Answer::Refused(Refusal::TooLarge));
     assert_eq!(rig.answers(), [too_large(refused), too_large(refused_too)]);
@@ -141,4 +141,16 @@ fn a_deadline_whose_records_are_refused_is_tried_again_and_not_at_once() {
     assert_eq!(rig.shards.next_deadline(), None);
     rig.round();
     assert_eq!(rig.high_watermark(SHARD), Offset(1));
+}
+
+#[test]
+fn a_batch_fits_a_segment_too() {
+    let config = PartitionConfig { segment_bytes: SMALL as u64, ..PartitionConfig::default() };
+    let mut rig = Rig::with_config(1, Settings::default(), config);
+    let names = names(40);
+    let refused = rig.submit(Request::Add(&borrowed(&names)));
+    let split = rig.submit(Request::AddMaySplit(&borrowed(&names)));
+    rig.round();
+    let expected = [(refused, Answer::Refused(Refusal::TooLarge)), (split, Answer::Reply(Reply::Added))];
+    assert_eq!(rig.answers(), expected);
 }
