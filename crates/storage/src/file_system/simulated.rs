@@ -85,6 +85,11 @@ impl SimulatedFileSystem {
         self.disk().add_fault(operation, path_part, skip, kind);
     }
 
+    /// Forgets the injected faults and the coming loss of power.
+    pub fn clear_faults(&self) {
+        self.disk().clear_faults();
+    }
+
     /// Sets how many bytes all files may have together.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.disk().capacity_bytes = bytes;
@@ -137,7 +142,6 @@ fn not_found() -> io::Error {
 
 struct SimulatedFile {
     system: SimulatedFileSystem,
-    path: String,
     inode: u64,
     generation: u64,
 }
@@ -148,7 +152,7 @@ impl File for SimulatedFile {
         disk.check_generation(self.generation)?;
         let start = usize::try_from(at).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let count = disk.accepted_length(bytes.len())?;
-        let verdict = disk.begin(Operation::Write, &self.path);
+        let verdict = disk.begin_on(Operation::Write, self.inode);
         if verdict.is_err() && !disk.is_off() {
             return verdict.map(|()| 0);
         }
@@ -160,7 +164,7 @@ impl File for SimulatedFile {
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
         let mut disk = self.system.disk();
         disk.check_generation(self.generation)?;
-        disk.begin(Operation::Read, &self.path)?;
+        disk.begin_on(Operation::Read, self.inode)?;
         let content = disk.inode(self.inode)?.content();
         let start = usize::try_from(at).unwrap_or(usize::MAX).min(content.len());
         let count = into.len().min(content.len() - start);
@@ -171,7 +175,7 @@ impl File for SimulatedFile {
     fn sync_data(&self) -> io::Result<()> {
         let mut disk = self.system.disk();
         disk.check_generation(self.generation)?;
-        if let Err(error) = disk.begin(Operation::Sync, &self.path) {
+        if let Err(error) = disk.begin_on(Operation::Sync, self.inode) {
             disk.inode(self.inode)?.fail_sync();
             return Err(error);
         }
@@ -190,7 +194,7 @@ impl File for SimulatedFile {
     fn set_length(&self, length_bytes: u64) -> io::Result<()> {
         let mut disk = self.system.disk();
         disk.check_generation(self.generation)?;
-        disk.begin(Operation::Write, &self.path)?;
+        disk.begin_on(Operation::Write, self.inode)?;
         let length = usize::try_from(length_bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
         disk.make_room(self.inode, length)?;
         disk.inode(self.inode)?.set_length(length);
@@ -228,7 +232,7 @@ impl FileSystem for SimulatedFileSystem {
             (None, OpenMode::Emptied) => disk.create_file(path)?,
         };
         let generation = disk.generation();
-        Ok(Arc::new(SimulatedFile { system: self.clone(), path: path.to_owned(), inode, generation }))
+        Ok(Arc::new(SimulatedFile { system: self.clone(), inode, generation }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -123,8 +123,12 @@ impl Keeper {
     }
 }
 
+/// Nothing is changed after a failure: retiring a file when its elder could not be would leave a hole.
 fn perform(core: &Core, task: Task) {
+    let poisoned = core.poisoned().is_some();
     match task {
+        // A checkpoint answers for itself.
+        Task::Retire(_) | Task::PrepareSpare | Task::MakeReserve if poisoned => {}
         Task::Retire(file) => core.retire(&[file]),
         Task::PrepareSpare => core.prepare_spare(),
         Task::MakeReserve => core.make_reserve(),

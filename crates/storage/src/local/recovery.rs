@@ -260,7 +260,7 @@ impl Reader<'_> {
     ) -> Result<Next, AcquireError> {
         let path = JournalName::Numbered(file.number).path();
         if self.line(index, file, bytes, at) >= round {
-            self.refuse(&path, at, &format!("the header of round {round} is damaged"))?;
+            self.refuse(&path, at, &format!("round {round} is missing, or its header is damaged"))?;
         }
         let rest = bytes.get(at..).unwrap_or_default();
         if filled == Filled::Zeros {

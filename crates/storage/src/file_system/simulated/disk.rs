@@ -239,6 +239,11 @@ impl Disk {
         self.faults.push(Fault { operation, path_part: path_part.to_owned(), skip, kind });
     }
 
+    pub(super) fn clear_faults(&mut self) {
+        self.faults.clear();
+        self.operations_left = None;
+    }
+
     /// Counts an operation and says whether it may happen. The one at which the power goes is refused, and whoever
     /// writes then still leaves pending sectors behind.
     pub(super) fn begin(&mut self, operation: Operation, path: &str) -> io::Result<()> {
@@ -263,6 +268,13 @@ impl Disk {
             }
         }
         due.map_or(Ok(()), |index| Err(self.faults.remove(index).kind.into()))
+    }
+
+    /// [`Disk::begin`], on an open file by the name it has now.
+    pub(super) fn begin_on(&mut self, operation: Operation, inode: u64) -> io::Result<()> {
+        let named = |(name, node): (&String, &Node)| (*node == Node::File(inode)).then(|| name.clone());
+        let path = if self.faults.is_empty() { None } else { self.names.iter().find_map(named) };
+        self.begin(operation, &path.unwrap_or_default())
     }
 
     /// How many of `wanted` bytes a write takes.
@@ -431,8 +443,7 @@ impl Disk {
             .collect();
         self.inodes.retain(|inode, _| named.contains(inode));
         self.locks.clear();
-        self.faults.clear();
-        self.operations_left = None;
+        self.clear_faults();
         self.generation += 1;
     }
 
