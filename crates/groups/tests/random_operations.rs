@@ -2,6 +2,8 @@
 //! hard state, before and after compaction, that answers wait for what they rest on, and that generations do not go
 //! back; here it is also checked that everybody is answered in the end.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic, in its helpers too")]
+
 mod harness;
 
 use harness::{Machine, command};
@@ -205,6 +207,7 @@ impl Run {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
     fn operate(&mut self, operation: &Operation) {
         use Operation::*;
         match *operation {
@@ -236,10 +239,10 @@ impl Run {
                 self.member_command(known, generations_back, |known, generation| {
                     let (group, member) = (&known.group, &known.member);
                     format!("sync {group} member={member} generation={generation} assign={member}:part")
-                })
+                });
             }
             Rebalance { group, protocols, syncing } => {
-                self.rebalance(&format!("g{group}"), protocols, syncing)
+                self.rebalance(&format!("g{group}"), protocols, syncing);
             }
             Heartbeat { known } => self.member_command(known, 0, |known, generation| {
                 format!("heartbeat {} member={} generation={generation}", known.group, known.member)

@@ -3,6 +3,8 @@
 //! `UPDATE_EXPECT=1` rewrites the expected lines. Beside those, every scenario is run again once for each of its lines
 //! with the soft state lost after that line: answers may differ then, but nothing that must always be true may break.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic, in its helpers too")]
+
 mod harness;
 
 use std::fs;
@@ -36,12 +38,12 @@ fn settings(text: &str) -> GroupSettings {
         let number = || value.parse::<i64>().unwrap_or_else(|_| panic!("{key}={value} is no number"));
         match key {
             "group.initial.rebalance.delay.ms" => {
-                settings.initial_rebalance_delay_ms = number().unsigned_abs()
+                settings.initial_rebalance_delay_ms = number().unsigned_abs();
             }
             "group.max.size" => settings.max_size = usize::try_from(number()).unwrap(),
             "offsets.retention.minutes" => settings.offsets_retention_ms = number() * 60_000,
             "offset.metadata.max.bytes" => {
-                settings.offset_metadata_max_units = usize::try_from(number()).unwrap()
+                settings.offset_metadata_max_units = usize::try_from(number()).unwrap();
             }
             other => panic!("there is no setting '{other}' here"),
         }

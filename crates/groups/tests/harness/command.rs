@@ -43,7 +43,7 @@ impl<'a> Words<'a> {
     }
 
     fn ms(&self, option: &str) -> Option<i64> {
-        self.get(option).map(|value| duration_ms(value))
+        self.get(option).map(duration_ms)
     }
 
     fn generation(&self) -> Option<Generation> {
@@ -211,10 +211,10 @@ fn leave(machine: &mut Machine, words: &Words<'_>) -> Step {
         match (*option, members.last_mut()) {
             ("member", _) => members.push(LeavingMember { member_id: Some(value), group_instance_id: None }),
             ("instance", Some(last)) if last.group_instance_id.is_none() => {
-                last.group_instance_id = Some(value)
+                last.group_instance_id = Some(value);
             }
             ("instance", _) => {
-                members.push(LeavingMember { member_id: None, group_instance_id: Some(value) })
+                members.push(LeavingMember { member_id: None, group_instance_id: Some(value) });
             }
             (other, _) => panic!("leave has no '{other}'"),
         }
