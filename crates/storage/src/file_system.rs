@@ -190,19 +190,22 @@ pub(crate) fn read_whole(file: &dyn File, limit_bytes: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// How much [`fill_with_zeros`] writes at once.
-const ZERO_CHUNK_BYTES: usize = 256 * 1024;
+/// How much [`fill_with_zeros`] writes and syncs at once: little enough that a round's sync does not wait long
+/// behind it.
+const ZERO_CHUNK_BYTES: u64 = 1 << 20;
 
-/// Writes zeros up to `length_bytes`, so that the device has given the room. Not synced.
+/// Writes zeros up to `length_bytes` and syncs them, so that the device has given the room and later syncs of the
+/// content change no metadata.
 ///
 /// # Errors
 /// The system's, above all that the device is full.
 pub(crate) fn fill_with_zeros(file: &dyn File, length_bytes: u64) -> io::Result<()> {
-    let zeros = vec![0; ZERO_CHUNK_BYTES.min(usize::try_from(length_bytes).unwrap_or(ZERO_CHUNK_BYTES))];
+    let zeros = vec![0; usize::try_from(ZERO_CHUNK_BYTES.min(length_bytes)).expect("a megabyte")];
     let mut at = 0;
     while at < length_bytes {
-        let count = (length_bytes - at).min(zeros.len() as u64);
-        write_all(file, &zeros[..usize::try_from(count).expect("not above the chunk")], at)?;
+        let count = (length_bytes - at).min(ZERO_CHUNK_BYTES);
+        write_all(file, &zeros[..usize::try_from(count).expect("not above a megabyte")], at)?;
+        file.sync_data()?;
         at += count;
     }
     Ok(())

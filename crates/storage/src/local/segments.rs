@@ -262,3 +262,29 @@ impl Drop for LocalSegments {
         *locked(&self.core.store_waker) = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SimulatedFileSystem;
+    use crate::file_system::FileSystem;
+
+    #[test]
+    fn the_least_recently_used_descriptor_is_given_up_first() {
+        let system = SimulatedFileSystem::new(1);
+        let handle = system.open("a", OpenMode::Emptied).unwrap();
+        let mut handles = Handles::default();
+        for index in 0..3 {
+            handles.put(FileId(index), Arc::clone(&handle), 3);
+        }
+        assert!(handles.get(FileId(0)).is_some());
+        for index in 3..5 {
+            handles.put(FileId(index), Arc::clone(&handle), 3);
+        }
+        let open: Vec<_> = handles.by_file.keys().map(|file| file.0).collect();
+        assert_eq!((open, handles.by_age.len()), (vec![0, 3, 4], 3));
+        assert_eq!(Arc::strong_count(&handle), 4);
+        handles.remove(FileId(3));
+        assert!(handles.get(FileId(3)).is_none() && handles.by_age.len() == 2);
+    }
+}

@@ -106,10 +106,8 @@ impl Core {
         let temporary = JournalName::Temporary(number).path();
         let path = JournalName::Spare(number).path();
         let size_bytes = size_bytes.next_multiple_of(FRAME_ALIGNMENT_BYTES as u64);
-        let filled = self.system.open(&temporary, OpenMode::Emptied).and_then(|file| {
-            fill_with_zeros(&*file, size_bytes)?;
-            file.sync_data()
-        });
+        let opened = self.system.open(&temporary, OpenMode::Emptied);
+        let filled = opened.and_then(|file| fill_with_zeros(&*file, size_bytes));
         if let Err(error) = filled {
             return match self.system.remove(&temporary) {
                 Err(second) if second.kind() != io::ErrorKind::NotFound => Err(second),
@@ -207,7 +205,7 @@ impl Core {
             if reserve.present || reserve.making || self.settings.reserve_bytes == 0 {
                 return false;
             }
-            reserve.calls += 1;
+            reserve.calls = reserve.calls.wrapping_add(1);
             if reserve.calls % CALLS_BETWEEN_TRIES != 1 {
                 return false;
             }

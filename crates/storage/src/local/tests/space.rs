@@ -188,3 +188,16 @@ fn a_round_costs_one_write_and_one_sync() {
     let after = (system.count(Operation::Write), system.count(Operation::Sync), system.operations());
     assert_eq!(after, (before.0 + 10, before.1 + 10, before.2 + 20));
 }
+
+#[test]
+fn a_folder_that_may_not_be_written_is_refused_with_its_name() {
+    for (operation, path) in
+        [(Operation::Open, ".lock"), (Operation::Open, "milepost.format"), (Operation::Name, "journal")]
+    {
+        let system = SimulatedFileSystem::new(1);
+        system.fail(operation, path, 0, io::ErrorKind::ReadOnlyFilesystem);
+        let refused = open(&system).err().unwrap();
+        assert!(matches!(&refused, AcquireError::Io { action, .. } if action.contains(path)), "{refused}");
+        assert!(open(&system).is_ok(), "nothing half made is in the way");
+    }
+}
