@@ -377,10 +377,13 @@ impl<'a, T: Field<'a>> Nullable<'a> for Vec<T> {
         if count > reader.remaining() / T::min_len(element).max(1) {
             return Err(DecodeError::ArrayTooLong);
         }
-        // The check above bounds the reservation by what the frame could hold: at most some twenty bytes of
-        // memory for each byte of the frame, the ratio of the smallest elements.
-        let mut elements = Self::with_capacity(count);
-        for _ in 0..count {
+        // Elements may take some twenty times as much memory as bytes. So no count sizes an allocation above the
+        // bytes that are left; more comes only as elements are read, and never more than the count needs.
+        let mut elements = Self::with_capacity(count.min(reader.remaining() / size_of::<T>().max(1)));
+        for read in 0..count {
+            if read == elements.capacity() {
+                elements.reserve_exact((count - read).min(read.max(4)));
+            }
             elements.push(T::read(reader, element)?);
         }
         Ok(Some(elements))

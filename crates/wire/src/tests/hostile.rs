@@ -7,9 +7,8 @@ use super::{arbitrary_request, cases};
 use crate::testing::Random;
 use crate::{DecodeError, RequestError, decode_request};
 
-/// The most memory that decoding may hold at once, for each byte of the frame. The smallest elements of
-/// arrays take about twenty times their bytes, and two arrays within each other may each reserve for the rest
-/// of the frame.
+/// The most memory that decoding may hold at once, for each byte of the frame. The smallest elements of arrays take
+/// about twenty times their bytes, and an array that grows is there twice for a moment.
 const MEMORY_PER_FRAME_BYTE: u64 = 40;
 
 /// How many mutated frames an ordinary test run tries.
@@ -185,6 +184,17 @@ fn strings_and_bytes_longer_than_the_frame_are_refused() {
     // The assignment of a member in SyncGroup 0.
     let assignment = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x7f, 0xff, 0xff, 0xff];
     assert_eq!(decode_request(&frame(14, 0, false, &assignment)), truncated);
+}
+
+/// Elements of three bytes at least, as many as the frame could hold, the first of which is broken.
+#[test]
+fn a_count_alone_sizes_no_allocation_above_the_frame() {
+    let body = [&[0xff; 25][..], &[0xa1, 0x9c, 0x01], &[0; 60_000]].concat();
+    let frame = frame(1, 12, true, &body);
+    let memory = allocation_counter::measure(|| {
+        assert_eq!(decode_request(&frame), Err(RequestError::Malformed(DecodeError::UnexpectedNull)));
+    });
+    assert!(memory.bytes_total <= frame.len() as u64, "{} bytes", memory.bytes_total);
 }
 
 /// The most memory for the fewest bytes: arrays of the smallest elements, as many as the frame holds and as
