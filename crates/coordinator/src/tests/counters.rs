@@ -8,6 +8,8 @@ use milepost_model::{
 };
 
 pub(super) const KNOWN_TYPE: u8 = 1;
+/// A counter of this name, if there is one, grows with every load.
+pub(super) const COUNTS_LOADS: &str = "loads";
 
 /// Hard state: counters with the offset of their last record, and what transactions hold back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,7 +182,9 @@ impl Shard for Counters {
 
     fn on_loaded(&mut self, _: Now) -> Outcome<Set, Reply> {
         self.loads += 1;
-        Outcome::nothing()
+        let records =
+            if self.hard.counters.contains_key(COUNTS_LOADS) { self.add(&[COUNTS_LOADS]) } else { vec![] };
+        Outcome { records, ..Outcome::nothing() }
     }
 
     fn forget(&mut self, ticket: Ticket) {

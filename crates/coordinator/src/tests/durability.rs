@@ -132,6 +132,8 @@ fn a_slow_disk_is_given_up_on_once_and_the_record_may_still_land() {
     assert_eq!(rig.answers(), [woken(wait), woken(wake)]);
     assert_eq!(rig.hard().counters["a"], (1, Offset(0)));
     assert_eq!(rig.shards.next_deadline(), None);
+    rig.shards.close();
+    assert_eq!(rig.answers(), [], "nobody is left");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Loading gives the live state again (I2), in steps, several shards side by side.
 
-use milepost_batch::{BatchOptions, Marker, build_marker};
+use milepost_batch::{BatchBuilder, BatchOptions, Marker, build_marker};
 use milepost_log::PartitionConfig;
 use milepost_model::{
     DeletedTopic, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
@@ -8,8 +8,8 @@ use milepost_model::{
 };
 use proptest::prelude::*;
 
-use super::counters::{KNOWN_TYPE, Reply, Request};
-use super::rig::{Rig, SHARD, small};
+use super::counters::{COUNTS_LOADS, KNOWN_TYPE, Reply, Request};
+use super::rig::{Rig, SHARD, id, small};
 use crate::{Answer, Refusal, Settings, ShardStatus};
 
 const PRODUCER: ProducerIdentity = ProducerIdentity { id: ProducerId(4), epoch: ProducerEpoch(0) };
@@ -145,6 +145,48 @@ fn topics_deleted_during_a_load_are_told_afterwards() {
     assert_eq!(rig.hard().counters.keys().collect::<Vec<_>>(), ["b"]);
     rig.round();
     assert_eq!(rig.high_watermark(SHARD), Offset(3));
+}
+
+#[test]
+fn what_a_loaded_shard_decides_is_written() {
+    let mut rig = Rig::single();
+    rig.submit(Request::Add(&[COUNTS_LOADS]));
+    rig.round();
+    for loads in 2..4 {
+        rig = rig.restart(Settings::default());
+        rig.load();
+        rig.round();
+        assert_eq!(rig.hard().counters[COUNTS_LOADS], (loads, Offset(loads - 1)));
+        assert_eq!(rig.high_watermark(SHARD), Offset(loads));
+    }
+}
+
+#[test]
+fn a_damaged_batch_stops_the_load() {
+    let mut rig = Rig::unloaded(1, Settings::default(), PartitionConfig::default());
+    let mut builder = BatchBuilder::new(BatchOptions::coordinator(None));
+    builder.append(rig.now.wall, Some(&record("a")), Some(&3_i64.to_be_bytes()), &[]).unwrap();
+    let mut batch = builder.build(Offset::ZERO);
+    let last = batch.len() - 2;
+    batch[last] ^= 1;
+    rig.append_bytes(&batch);
+    rig.round();
+    rig.load();
+    let (offset, text) = failure(&rig);
+    assert_eq!(offset, Offset(0));
+    assert!(text.contains("checksum"), "{text}");
+}
+
+#[test]
+fn records_below_the_log_start_are_not_replayed() {
+    let mut rig = Rig::single();
+    rig.submit(Request::Add(&["a", "b", "c"]));
+    rig.round();
+    rig.logs.advance_log_start(id(SHARD), Offset(1)).unwrap();
+    rig.round();
+    let mut rig = rig.restart(Settings::default());
+    rig.load();
+    assert_eq!(rig.hard().counters.keys().collect::<Vec<_>>(), ["b", "c"]);
 }
 
 #[derive(Clone, Debug)]
