@@ -9,6 +9,9 @@ use milepost_records::offsets::{OffsetCommitKey, OffsetCommitValue};
 use crate::hard::Hard;
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, Member, OffsetRecord, Record};
 
+#[cfg(test)]
+mod tests;
+
 /// Why encoding cannot fail: handlers refuse names that do not fit, and decoded ones did fit.
 const FITS: &str = "handlers refuse names that are longer than a record can hold";
 

@@ -3,6 +3,7 @@
 //! A sweep is due at every check interval and goes through the groups in bounded steps. It is skipped when the wall
 //! clock moved against the monotonic one by more than an interval: a wrong clock must not cost anybody a position.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use milepost_model::{Now, Timestamp};
@@ -49,21 +50,21 @@ fn clocks_disagree(since: Now, now: Now, interval_ms: u64) -> bool {
 
 /// Looks at some groups. The rest has its turn at the next call, which is wanted at once.
 fn step(turn: &mut Turn<'_>) {
+    // What this very turn changes already is left alone; the next sweep sees what came of it.
+    let changed: BTreeSet<Arc<str>> = turn.records.iter().map(|record| Arc::clone(record.group())).collect();
     for _ in 0..MAX_SWEEP_GROUPS {
         if turn.records.len() >= MAX_SWEEP_RECORDS {
             return;
         }
         let Some(group_id) = turn.soft.sweep.remaining.pop() else { return };
-        expire_group(turn, &group_id);
+        if !changed.contains(&group_id) {
+            expire_group(turn, &group_id);
+        }
     }
 }
 
 fn expire_group(turn: &mut Turn<'_>, group_id: &Arc<str>) {
     let Some(group) = turn.hard.group(group_id) else { return };
-    if turn.records.iter().any(|record| record.group() == group_id) {
-        // This very turn changes the group; the next sweep sees what came of it.
-        return;
-    }
     let soft = turn.soft.group(group_id);
     let view = GroupView::new(Some(group), soft);
     let has_nobody_coming = soft.is_none_or(|soft| soft.pending_joins.is_empty());

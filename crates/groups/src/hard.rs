@@ -9,6 +9,8 @@
 mod digest;
 mod offsets;
 mod pending;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

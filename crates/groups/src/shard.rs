@@ -10,6 +10,9 @@ use crate::soft::Soft;
 use crate::turn::Turn;
 use crate::{GroupSettings, Record, Reply, Request, admin, classic, codec, expiry, offsets};
 
+#[cfg(test)]
+mod tests;
+
 /// The groups of one partition of `__consumer_offsets`, and what they committed.
 #[derive(Debug)]
 pub struct Groups {

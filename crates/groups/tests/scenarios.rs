@@ -4,6 +4,7 @@
 //! with the soft state lost after that line: answers may differ then, but nothing that must always be true may break.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic, in its helpers too")]
+#![allow(clippy::disallowed_methods, reason = "the scenarios are files")]
 
 mod harness;
 
