@@ -1,0 +1,186 @@
+//! Appending to one partition: validate, check the producer's sequence, roll if need be, stamp, accept.
+
+use milepost_batch::{AppendRules, BatchView, HeaderChange, ValidBatch, validate_client_batch};
+use milepost_model::{LeaderEpoch, Now, Offset, Timestamp};
+
+use crate::error::AppendError;
+use crate::partition::{DataRun, PartitionLog, Run};
+use crate::producer_state::{ProducerBatch, SequenceCheck};
+use crate::segment::SegmentId;
+use crate::settings::{AppendOrigin, MAX_SEGMENT_BYTES};
+
+/// What became of an accepted batch. It is acknowledged when the high watermark is above `last_offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The offset of its first record.
+    pub base_offset: Offset,
+    /// The offset of its last record.
+    pub last_offset: Offset,
+    /// The broker's time where the topic stamps it, and for a duplicate the largest timestamp of the original, also
+    /// on a topic of producer time (as Kafka answers).
+    pub log_append_time: Option<Timestamp>,
+    /// The first offset of the log.
+    pub log_start_offset: Offset,
+    /// The batch was there already: the offsets are the original's and nothing was written.
+    pub duplicate: bool,
+}
+
+/// What an append needs to know beside the batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AppendContext {
+    pub(crate) origin: AppendOrigin,
+    pub(crate) epoch: LeaderEpoch,
+    pub(crate) now: Now,
+    pub(crate) max_run_bytes: u64,
+}
+
+impl PartitionLog {
+    /// Accepts one batch, or says why not.
+    pub(crate) fn append(&mut self, bytes: &[u8], context: AppendContext) -> Result<Appended, AppendError> {
+        let (batch, rest) = BatchView::parse(bytes).map_err(AppendError::NotABatch)?;
+        if !rest.is_empty() {
+            return Err(AppendError::MoreThanOneBatch);
+        }
+        let valid = match context.origin {
+            AppendOrigin::Client => self.validate(&batch, context.now)?,
+            AppendOrigin::Coordinator => ValidBatch {
+                record_count: batch.record_count(),
+                max_timestamp: batch.max_timestamp(),
+                change: HeaderChange::Keep,
+            },
+        };
+        let size_bytes = bytes.len() as u64;
+        let segment_bytes = self.config.segment_bytes.min(MAX_SEGMENT_BYTES);
+        if size_bytes > segment_bytes {
+            return Err(AppendError::LargerThanSegment { size_bytes, segment_bytes });
+        }
+        if context.origin == AppendOrigin::Client
+            && let Some(original) = self.check_sequence(&batch)?
+        {
+            return Ok(Appended {
+                base_offset: original.base_offset,
+                last_offset: original.last_offset,
+                log_append_time: Some(original.max_timestamp),
+                log_start_offset: self.log_start,
+                duplicate: true,
+            });
+        }
+        let base_offset = self.log_end;
+        let last_offset = base_offset.plus(i64::from(batch.last_offset_delta()));
+        let opens_segment = self.roll_if_due(last_offset, valid.max_timestamp, size_bytes, context.now.wall);
+        self.push(&batch, &valid, opens_segment, context);
+        Ok(Appended {
+            base_offset,
+            last_offset,
+            log_append_time: valid.log_append_time(),
+            log_start_offset: self.log_start,
+            duplicate: false,
+        })
+    }
+
+    fn validate(&self, batch: &BatchView<'_>, now: Now) -> Result<ValidBatch, AppendError> {
+        let rules = AppendRules {
+            max_message_bytes: self.config.max_message_bytes,
+            keys: self.config.keys,
+            timestamp_type: self.config.timestamp_type,
+            timestamps: self.config.timestamps,
+            now: now.wall,
+        };
+        validate_client_batch(batch, &rules).map_err(AppendError::Invalid)
+    }
+
+    /// The original if the batch is a duplicate.
+    fn check_sequence(&self, batch: &BatchView<'_>) -> Result<Option<ProducerBatch>, AppendError> {
+        let (Some(producer), Some(first), Some(last)) =
+            (batch.producer(), batch.base_sequence(), batch.last_sequence())
+        else {
+            return Ok(None);
+        };
+        match self.producers.check(producer, first, last) {
+            SequenceCheck::Accept => Ok(None),
+            SequenceCheck::Duplicate(original) => Ok(Some(original)),
+            SequenceCheck::StaleEpoch { known } => Err(AppendError::StaleProducerEpoch { known }),
+            SequenceCheck::OutOfOrder { expected } => Err(AppendError::OutOfOrderSequence { expected }),
+        }
+    }
+
+    /// Begins a new segment if the batch must not go into the last one, and says whether it did.
+    fn roll_if_due(
+        &mut self,
+        last_offset: Offset,
+        max_timestamp: Timestamp,
+        size_bytes: u64,
+        now: Timestamp,
+    ) -> bool {
+        if !self.must_roll(last_offset, max_timestamp, size_bytes, now) {
+            return false;
+        }
+        self.add_segment(SegmentId { base_offset: self.log_end, generation: 0 }, now);
+        true
+    }
+
+    fn must_roll(
+        &self,
+        last_offset: Offset,
+        max_timestamp: Timestamp,
+        size_bytes: u64,
+        now: Timestamp,
+    ) -> bool {
+        let Some(segment) = self.segments.back() else { return true };
+        let end = &segment.accepted;
+        if end.log_bytes == 0 {
+            return false;
+        }
+        let age_ms = match end.first_timestamp {
+            Some(first) if max_timestamp >= Timestamp(0) => max_timestamp.0.saturating_sub(first.0),
+            _ => now.0.saturating_sub(segment.created.0),
+        };
+        end.log_bytes + size_bytes > self.config.segment_bytes.min(MAX_SEGMENT_BYTES)
+            || age_ms > self.config.segment_ms
+            || segment.is_index_full(self.config.segment_index_bytes)
+            || segment.relative(last_offset).is_none()
+    }
+
+    /// Copies the batch to the end of the last run, stamps it there and accepts it.
+    fn push(
+        &mut self,
+        batch: &BatchView<'_>,
+        valid: &ValidBatch,
+        opens_segment: bool,
+        context: AppendContext,
+    ) {
+        let size = batch.size_bytes() as u64;
+        let base_offset = self.log_end;
+        let mut run = match self.pending.pop_back() {
+            Some(Run::Data(run))
+                if !opens_segment && run.batches.len() as u64 + size <= context.max_run_bytes =>
+            {
+                run
+            }
+            other => {
+                self.pending.extend(other);
+                DataRun {
+                    segment: SegmentId { base_offset, generation: 0 },
+                    opens_segment,
+                    position: 0,
+                    batches: Vec::with_capacity(batch.size_bytes()),
+                    end: crate::segment::Extent::default(),
+                    end_offset: base_offset,
+                }
+            }
+        };
+        let start = run.batches.len();
+        run.batches.extend_from_slice(batch.bytes());
+        valid.stamp(&mut run.batches[start..], base_offset, context.epoch);
+        let (stamped, _) =
+            BatchView::parse(&run.batches[start..]).expect("it was parsed before it was copied");
+        let accepted = self.accept(&stamped);
+        if start == 0 {
+            run.segment = accepted.segment;
+            run.position = accepted.position;
+        }
+        run.end = accepted.end;
+        run.end_offset = self.log_end;
+        self.pending.push_back(Run::Data(run));
+    }
+}

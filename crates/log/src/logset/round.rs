@@ -1,0 +1,263 @@
+//! Rounds: what gathered goes to the journal, the segments are written while it flies, and when it is durable the high
+//! watermarks move.
+
+use bytes::Bytes;
+use milepost_model::{Now, Offset, TopicPartition};
+use milepost_storage::{Entry, JournalState, RoundNumber, SegmentStore, Space, StoreError};
+
+use super::LogSet;
+use super::entries::JournalEntry;
+use super::removal::Removal;
+use crate::partition::{Effect, Run};
+use crate::segment::{Extent, SegmentId};
+use crate::settings::{INTERNAL_SHARE_DENOMINATOR, INTERNAL_SHARE_NUMERATOR, LogKind};
+
+/// The round that was submitted last, and what becomes true when it is durable.
+pub(super) struct InFlight {
+    number: RoundNumber,
+    completions: Vec<(usize, Completion)>,
+}
+
+enum Completion {
+    Written(WrittenRun),
+    Change(Effect),
+}
+
+/// A run of batches that was taken into a round.
+struct WrittenRun {
+    segment: SegmentId,
+    opens_segment: bool,
+    position: u64,
+    batches: Bytes,
+    end: Extent,
+    end_offset: Offset,
+}
+
+/// A round as it is put together.
+#[derive(Default)]
+struct Selection {
+    entries: Vec<Entry>,
+    completions: Vec<(usize, Completion)>,
+    bytes: u64,
+}
+
+impl LogSet {
+    /// Submits what gathered, internal logs first and a bounded number of bytes, if the journal is idle; then writes
+    /// the segments. On a full disk only what gives space back is taken. Call it after every [`LogSet::poll`].
+    pub fn begin_round(&mut self, _now: Now) {
+        if self.poisoned.is_some() || self.in_flight.is_some() || !self.has_work() {
+            return;
+        }
+        self.space = self.journal.space();
+        let selection = match self.space {
+            Space::Ready => self.select_within_bounds(),
+            Space::Full => self.select_what_frees_space(),
+        };
+        if selection.entries.is_empty() {
+            return;
+        }
+        self.pending_bytes -= selection.bytes;
+        self.checkpointing.count_journal_bytes(&selection.entries);
+        let number = self.journal.submit(selection.entries);
+        if let Err(error) = self.write_segments(&selection.completions) {
+            self.poison(format!("cannot write a segment: {error}"));
+        }
+        self.in_flight = Some(InFlight { number, completions: selection.completions });
+    }
+
+    fn select_within_bounds(&mut self) -> Selection {
+        let mut selection = Selection::default();
+        let whole = self.settings.max_round_bytes;
+        let internal = if self.lanes[LogKind::User as usize].is_empty() {
+            whole
+        } else {
+            whole / INTERNAL_SHARE_DENOMINATOR * INTERNAL_SHARE_NUMERATOR
+        };
+        self.take_from_lane(LogKind::Internal, internal, &mut selection);
+        self.take_from_lane(LogKind::User, whole, &mut selection);
+        selection
+    }
+
+    /// Takes runs of one lane, one per partition and turn, until the next would exceed the bound. A larger run goes
+    /// alone.
+    fn take_from_lane(&mut self, kind: LogKind, max_bytes: u64, selection: &mut Selection) {
+        while let Some(slot) = self.lanes[kind as usize].pop_front() {
+            let partition = self.slots[slot].as_mut().expect("only used slots stand in a lane");
+            let Some(run) = partition.pending.front() else {
+                partition.in_lane = false;
+                continue;
+            };
+            if !selection.entries.is_empty() && selection.bytes + run.size_bytes() > max_bytes {
+                self.lanes[kind as usize].push_front(slot);
+                return;
+            }
+            let run = partition.pending.pop_front().expect("it was just looked at");
+            let id = partition.id;
+            partition.in_lane = !partition.pending.is_empty();
+            if partition.in_lane {
+                self.lanes[kind as usize].push_back(slot);
+            }
+            selection.add(slot, id, run);
+        }
+    }
+
+    fn select_what_frees_space(&mut self) -> Selection {
+        let mut selection = Selection::default();
+        for lane in &mut self.lanes {
+            let slots = &mut self.slots;
+            lane.retain(|slot| {
+                let partition = slots[*slot].as_mut().expect("only used slots stand in a lane");
+                while partition.pending.front().is_some_and(Run::frees_space) {
+                    let run = partition.pending.pop_front().expect("it was just looked at");
+                    selection.add(*slot, partition.id, run);
+                }
+                partition.in_lane = !partition.pending.is_empty();
+                partition.in_lane
+            });
+        }
+        selection
+    }
+
+    fn write_segments(&mut self, completions: &[(usize, Completion)]) -> Result<(), StoreError> {
+        for (slot, completion) in completions {
+            let Completion::Written(run) = completion else { continue };
+            match self.write_run(*slot, run) {
+                Err(StoreError::Full) => {
+                    self.store.release_reserve();
+                    self.write_run(*slot, run)?;
+                }
+                result => result?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_run(&mut self, slot: usize, run: &WrittenRun) -> Result<(), StoreError> {
+        let partition = self.slots[slot].as_mut().expect("a partition in a round is not removed");
+        let store: &mut dyn SegmentStore = self.store.as_mut();
+        let index = partition.segment_index(run.segment).expect("a segment with pending runs is not removed");
+        if run.opens_segment && index > 0 {
+            let previous = &mut partition.segments[index - 1];
+            previous.finish_writing(store, &partition.directory)?;
+            if !std::mem::replace(&mut previous.is_listed, true) {
+                self.open_sealed.push_back((partition.id, previous.id));
+            }
+        }
+        partition.segments[index].write(store, &partition.directory, run.position, &run.batches, run.end)
+    }
+
+    /// Looks at the journal, and applies what a durable round made true.
+    pub(super) fn poll_round(&mut self, advanced: &mut Vec<TopicPartition>) {
+        let reason = match self.journal.poll() {
+            JournalState::InFlight => return,
+            JournalState::Poisoned(reason) => reason,
+            JournalState::Fenced => "another owner took the journal over".into(),
+            JournalState::Idle(durable) => {
+                self.durable_round = durable;
+                // After a failed segment write the journal may be durable but readers could not see it.
+                if self.poisoned.is_none()
+                    && self.in_flight.as_ref().is_some_and(|round| round.number <= durable)
+                {
+                    self.complete_round(advanced);
+                }
+                return;
+            }
+        };
+        self.poison(format!("the journal failed: {reason}"));
+    }
+
+    fn complete_round(&mut self, advanced: &mut Vec<TopicPartition>) {
+        let Some(round) = self.in_flight.take() else { return };
+        for (slot, completion) in round.completions {
+            let partition = self.slots[slot].as_mut().expect("a partition in a round is not removed");
+            if !partition.deleting {
+                advanced.push(partition.id);
+            }
+            match completion {
+                Completion::Written(run) => {
+                    if let Some(index) = partition.segment_index(run.segment) {
+                        if run.opens_segment && index > 0 {
+                            let previous = &mut partition.segments[index - 1];
+                            previous.durable = previous.written;
+                        }
+                        partition.segments[index].durable = run.end;
+                    }
+                    partition.high_watermark = run.end_offset;
+                }
+                Completion::Change(effect) => self.apply(slot, effect),
+            }
+        }
+    }
+
+    fn apply(&mut self, slot: usize, effect: Effect) {
+        let partition = self.slots[slot].as_mut().expect("a partition in a round is not removed");
+        match effect {
+            Effect::Created => partition.created = true,
+            Effect::LogStart(offset) => {
+                partition.log_start = partition.log_start.max(offset);
+                partition.epochs.cut_front(partition.log_start);
+                self.queue_removal_below_log_start(slot);
+            }
+            Effect::SegmentsRemoved(segments) => {
+                let removal = Removal::of_segments(partition, &segments);
+                self.removals.push(removal);
+            }
+            Effect::Deleted => {
+                let partition = self.slots[slot].take().expect("it was there above");
+                self.free_slots.push(slot);
+                self.removals.push(Removal::of_partition(partition));
+            }
+        }
+    }
+
+    /// Queues the removal of whole segments that nobody can read any more.
+    pub(super) fn queue_removal_below_log_start(&mut self, slot: usize) {
+        let partition = self.slots[slot].as_ref().expect("only used slots are changed");
+        if partition.deleting || partition.offline.is_some() {
+            return;
+        }
+        let next_bases = partition.segments.iter().skip(1).map(|segment| segment.base_offset());
+        let ended =
+            partition.segments.iter().zip(next_bases).take_while(|(_, next)| *next <= partition.log_start);
+        let segments: Vec<_> = ended.map(|(segment, _)| segment.id).collect();
+        if !segments.is_empty() {
+            let effect = Effect::SegmentsRemoved(segments.clone());
+            self.queue_change(slot, JournalEntry::RemoveSegments(segments), effect);
+        }
+    }
+
+    pub(super) fn poison(&mut self, reason: String) {
+        if self.poisoned.is_none() {
+            tracing::error!(%reason, "the log takes no more writes; restart to recover");
+            self.poisoned = Some(reason);
+        }
+    }
+}
+
+impl Selection {
+    fn add(&mut self, slot: usize, id: TopicPartition, run: Run) {
+        self.bytes += run.size_bytes();
+        match run {
+            Run::Change { entry, effect } => {
+                self.entries.push(entry);
+                self.completions.push((slot, Completion::Change(effect)));
+            }
+            Run::Data(run) => {
+                if run.opens_segment {
+                    self.entries.push(JournalEntry::AddSegment(run.segment).into_entry(id));
+                }
+                let batches = Bytes::from(run.batches);
+                self.entries.push(JournalEntry::Data(batches.clone()).into_entry(id));
+                let written = WrittenRun {
+                    segment: run.segment,
+                    opens_segment: run.opens_segment,
+                    position: run.position,
+                    batches,
+                    end: run.end,
+                    end_offset: run.end_offset,
+                };
+                self.completions.push((slot, Completion::Written(written)));
+            }
+        }
+    }
+}

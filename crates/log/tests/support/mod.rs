@@ -1,0 +1,131 @@
+//! What the tests of this room share: time, batches, and driving a [`LogSet`] to rest.
+#![allow(dead_code, reason = "every test file uses another part")]
+
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec};
+use milepost_log::{
+    AppendError, AppendOrigin, Appended, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig, ReadError,
+    RecoveryReport,
+};
+use milepost_model::{
+    Instant, Now, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicId,
+    TopicPartition,
+};
+use milepost_storage::{MemoryDisk, MemoryEngine};
+
+pub(crate) const START_MS: i64 = 1_700_000_000_000;
+
+pub(crate) fn now(ms: i64) -> Now {
+    Now { monotonic: Instant(u64::try_from(ms).expect("tests go forward") * 1000), wall: Timestamp(START_MS + ms) }
+}
+
+pub(crate) fn partition(number: u8) -> TopicPartition {
+    TopicPartition { topic: TopicId([number; 16]), partition: PartitionIndex(0) }
+}
+
+pub(crate) fn open(disk: &MemoryDisk) -> (LogSet, RecoveryReport) {
+    open_with(disk, LogSettings::default())
+}
+
+pub(crate) fn open_with(disk: &MemoryDisk, settings: LogSettings) -> (LogSet, RecoveryReport) {
+    let engine = MemoryEngine::open(disk).expect("nobody else has it open");
+    LogSet::open(engine, settings, now(0)).expect("opens")
+}
+
+/// A batch of records with these values, one millisecond apart from `timestamp_ms` on.
+pub(crate) fn batch_at(timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
+    build(BatchOptions::default(), timestamp_ms, values)
+}
+
+pub(crate) fn batch(values: &[&[u8]]) -> Vec<u8> {
+    batch_at(START_MS, values)
+}
+
+pub(crate) fn compressed(timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
+    build(BatchOptions { codec: Codec::Gzip, ..BatchOptions::default() }, timestamp_ms, values)
+}
+
+pub(crate) fn numbered(producer: i64, epoch: i16, sequence: i32, values: &[&[u8]]) -> Vec<u8> {
+    let identity = ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(epoch) };
+    let options =
+        BatchOptions { producer: Some(identity), base_sequence: Some(sequence), ..BatchOptions::default() };
+    build(options, START_MS, values)
+}
+
+fn build(options: BatchOptions, timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
+    let mut builder = BatchBuilder::new(options);
+    for (index, value) in (0i64..).zip(values) {
+        builder.append(Timestamp(timestamp_ms + index), Some(b"key"), Some(value), &[]).expect("fits");
+    }
+    builder.build(Offset::ZERO)
+}
+
+/// Rounds and polls until nothing is left to do (on an engine that completes at once).
+pub(crate) fn settle(set: &mut LogSet, at: Now) {
+    for _ in 0..1000 {
+        set.begin_round(at);
+        let progress = set.poll(at);
+        assert_eq!(progress.poisoned, None);
+        if !set.has_work() && !set.is_flushing() && !set.is_checkpointing() {
+            return;
+        }
+    }
+    panic!("it does not settle");
+}
+
+pub(crate) fn create(set: &mut LogSet, number: u8, config: PartitionConfig) -> TopicPartition {
+    let id = partition(number);
+    set.create_partition(id, &format!("topic{number}-0"), LogKind::User, config).expect("creates");
+    settle(set, now(0));
+    id
+}
+
+pub(crate) fn append(set: &mut LogSet, id: TopicPartition, batch: &[u8]) -> Result<Appended, AppendError> {
+    set.append(id, batch, AppendOrigin::Client, now(1))
+}
+
+/// Everything below the high watermark, as offset and value of each record.
+pub(crate) fn read_all(set: &mut LogSet, id: TopicPartition) -> Vec<(i64, Vec<u8>)> {
+    let mut all = Vec::new();
+    let mut from = set.log(id).expect("is there").log_start_offset();
+    loop {
+        let bytes = set.read(id, from, 1000, FirstBatch::AlwaysWhole).expect("reads");
+        if bytes.is_empty() {
+            assert_eq!(from, set.log(id).expect("is there").high_watermark(), "a read stops only at the end");
+            return all;
+        }
+        from = collect(&bytes, from, &mut all);
+    }
+}
+
+/// The records of whole batches at or above `from`; gives the offset after the last.
+pub(crate) fn collect(mut bytes: &[u8], mut from: Offset, all: &mut Vec<(i64, Vec<u8>)>) -> Offset {
+    while !bytes.is_empty() {
+        let (batch, rest) = BatchView::parse(bytes).expect("whole batches");
+        assert!(batch.crc_matches(), "what is read is what was written");
+        for record in &batch.records().expect("opens") {
+            let record = record.expect("well formed");
+            if record.offset >= from {
+                all.push((record.offset.0, record.value.unwrap_or_default().to_vec()));
+            }
+        }
+        from = batch.next_offset();
+        bytes = rest;
+    }
+    from
+}
+
+pub(crate) fn stop_cleanly(mut set: LogSet, at: Now) {
+    set.begin_clean_stop(at);
+    for _ in 0..1000 {
+        set.begin_round(at);
+        set.poll(at);
+        if set.is_cleanly_stopped() {
+            return;
+        }
+    }
+    panic!("it does not stop");
+}
+
+pub(crate) fn is_out_of_range<T>(result: &Result<T, ReadError>) -> bool {
+    matches!(result, Err(ReadError::OutOfRange { .. }))
+}
