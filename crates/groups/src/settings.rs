@@ -37,6 +37,9 @@ impl Default for GroupSettings {
 /// notice that its client went away (the same constant as Kafka's).
 pub(crate) const NEW_MEMBER_JOIN_TIMEOUT_MS: u64 = 5 * 60_000;
 
+/// How long after a group record was decided it is looked whether it was written, in milliseconds.
+pub(crate) const RECORD_CHECK_MS: u64 = 1_000;
+
 /// How many ids handed out with "member id required" a group keeps until their owners come back with them. More
 /// joins are refused as if the group were full.
 pub(crate) const MAX_PENDING_JOINS: usize = 100_000;

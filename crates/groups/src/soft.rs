@@ -13,6 +13,7 @@ use milepost_model::{Instant, Now, Ticket};
 
 use crate::hard::HardGroup;
 use crate::rebalance::{Phase, Protocol, Rebalance, Waiting};
+use crate::settings::RECORD_CHECK_MS;
 use crate::{ClassicGroup, Member};
 
 /// The soft state of all groups of a shard.
@@ -50,6 +51,8 @@ pub(crate) struct SoftGroup {
     pub(crate) rebalance: Option<Rebalance>,
     /// Who has yet to fetch its assignment in this generation.
     pub(crate) unsynced: Option<Unsynced>,
+    /// The group record that the soft state rests on, if one was decided lately.
+    decided: Option<Decided>,
     /// The group's entry in the schedule.
     wake_at: Option<Instant>,
 }
@@ -61,6 +64,15 @@ pub(crate) struct Session {
     pub(crate) deadline: Instant,
     /// Every protocol it supports, best first. After a load only the chosen one is known.
     pub(crate) protocols: Arc<[Protocol]>,
+}
+
+/// A group record that a handler decided on. It may turn out never to have been written (a full disk, a record too large
+/// for the topic). The soft state that rests on it is then of no use, and is made anew from the hard state.
+#[derive(Debug)]
+struct Decided {
+    classic: Arc<ClassicGroup>,
+    /// When to look whether it was written, even if nobody asks about the group before.
+    check_at: Instant,
 }
 
 /// Members that joined a generation and did not send SyncGroup yet. Whoever is still here at the deadline is removed
@@ -90,12 +102,24 @@ impl Soft {
         self.groups.get_mut(group_id)?.sessions.get_mut(member_id)
     }
 
-    /// Takes a group's soft state out, to be worked on and put back. What was lost is made anew from the hard state.
+    /// Takes a group's soft state out, to be worked on and put back. What was lost, or rests on a record that was never
+    /// written, is made anew from the hard state.
     pub(crate) fn take(&mut self, group_id: &str, hard: Option<&HardGroup>, now: Now) -> SoftGroup {
-        self.groups.remove(group_id).unwrap_or_else(|| {
-            let id = hard.map_or_else(|| group_id.into(), |hard| Arc::clone(hard.id()));
-            SoftGroup::restored(id, hard.and_then(|hard| hard.classic().map(Arc::as_ref)), now)
-        })
+        let classic = hard.and_then(|hard| hard.classic());
+        let restored = |id| SoftGroup::restored(id, classic.map(Arc::as_ref), now);
+        let Some(mut group) = self.groups.remove(group_id) else {
+            return restored(hard.map_or_else(|| group_id.into(), |hard| Arc::clone(hard.id())));
+        };
+        match &group.decided {
+            Some(decided) if !decided.is_written(classic) => {
+                SoftGroup { wake_at: group.wake_at, ..restored(group.id) }
+            }
+            Some(decided) if decided.check_at <= now.monotonic => {
+                group.decided = None;
+                group
+            }
+            Some(_) | None => group,
+        }
     }
 
     /// Puts a group's soft state back, unless there is nothing in it, and notes when to look at it next.
@@ -171,6 +195,7 @@ impl SoftGroup {
             pending_joins: BTreeMap::new(),
             rebalance: None,
             unsynced: None,
+            decided: None,
             wake_at: None,
         }
     }
@@ -180,6 +205,7 @@ impl SoftGroup {
             && self.pending_joins.is_empty()
             && self.rebalance.is_none()
             && self.unsynced.is_none()
+            && self.decided.is_none()
     }
 
     /// Who is waiting for what in the rebalance, if the member is.
@@ -208,7 +234,14 @@ impl SoftGroup {
             Phase::Settled | Phase::Syncing => None,
         });
         let unsynced = self.unsynced.as_ref().map(|unsynced| unsynced.deadline);
-        sessions.chain(self.pending_joins.values().copied()).chain(phase).chain(unsynced).min()
+        let check = self.decided.as_ref().map(|decided| decided.check_at);
+        sessions.chain(self.pending_joins.values().copied()).chain(phase).chain(unsynced).chain(check).min()
+    }
+
+    /// From now on the soft state rests on this record.
+    pub(crate) fn note_decided(&mut self, classic: &Arc<ClassicGroup>, now: Now) {
+        let check_at = now.monotonic.plus_ms(RECORD_CHECK_MS);
+        self.decided = Some(Decided { classic: Arc::clone(classic), check_at });
     }
 
     /// A member fetched its assignment.
@@ -226,6 +259,12 @@ impl SoftGroup {
         if let Some(session) = self.sessions.get_mut(&member.member_id) {
             session.deadline = now.monotonic.plus_ms(member.session_ms());
         }
+    }
+}
+
+impl Decided {
+    fn is_written(&self, recorded: Option<&Arc<ClassicGroup>>) -> bool {
+        recorded.is_some_and(|recorded| Arc::ptr_eq(recorded, &self.classic) || *recorded == self.classic)
     }
 }
 

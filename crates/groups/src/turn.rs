@@ -5,7 +5,7 @@ use std::sync::Arc;
 use milepost_model::{Atomicity, DependsOn, Now, Outcome, Ticket};
 
 use crate::hard::{Hard, HardGroup};
-use crate::soft::Soft;
+use crate::soft::{Soft, SoftGroup};
 use crate::{ClassicGroup, GroupRecord, GroupSettings, Record, Reply};
 
 /// What a handler works with. It reads the hard state and may change only the soft one; what shall last goes into a
@@ -50,10 +50,12 @@ impl<'a> Turn<'a> {
         self.answer(hard, ticket, reply);
     }
 
-    /// Writes down a group's classic state.
-    pub(crate) fn record_group(&mut self, group_id: &Arc<str>, classic: ClassicGroup) {
-        let group = Arc::clone(group_id);
-        self.records.push(Record::Group(GroupRecord { group, classic: Some(Arc::new(classic)) }));
+    /// Writes down a group's classic state, on which its soft state rests from now on.
+    pub(crate) fn record_group(&mut self, group: &mut SoftGroup, classic: ClassicGroup) {
+        let classic = Arc::new(classic);
+        group.note_decided(&classic, self.now);
+        let record = GroupRecord { group: Arc::clone(&group.id), classic: Some(classic) };
+        self.records.push(Record::Group(record));
     }
 
     pub(crate) fn finish(self, atomicity: Atomicity) -> Outcome<Record, Reply> {

@@ -78,6 +78,9 @@ enum Operation {
         hours: i8,
     },
     Restart,
+    Disk {
+        is_full: bool,
+    },
     Transactional {
         group: u8,
         partition: u8,
@@ -124,6 +127,7 @@ fn plain_operation() -> impl Strategy<Value = Operation> {
         5 => prop_oneof![8 => 0..10_000_u32, 1 => 0..4_000_000_u32].prop_map(|ms| Tick { ms }),
         1 => any::<i8>().prop_map(|hours| Jump { hours }),
         1 => Just(Restart),
+        2 => prop::bool::weighted(0.15).prop_map(|is_full| Disk { is_full }),
     ]
 }
 
@@ -272,6 +276,7 @@ impl Run {
             Tick { ms } => self.command(&format!("tick {ms}ms"), None),
             Jump { hours } => self.command(&format!("jump {hours}h"), None),
             Restart => self.command("restart", None),
+            Disk { is_full } => self.machine.is_full = is_full,
             Transactional { group, partition, producer } => {
                 self.command(&format!("transactional g{group} t1:{partition}=7 producer={producer}"), None);
             }
@@ -319,8 +324,11 @@ fn run(operations: &[Operation]) -> Run {
     for operation in operations {
         run.operate(operation);
     }
+    run.machine.is_full = false;
     run.machine.tick(4 * 3_600_000);
     assert_eq!(run.machine.waiting(), Vec::<String>::new(), "somebody still waits after four hours");
+    let hard = run.machine.shard.describe_hard_state();
+    assert!(!hard.contains("member_id"), "members are still there after four hours of silence: {hard}");
     run
 }
 

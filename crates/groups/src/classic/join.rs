@@ -57,7 +57,7 @@ pub(crate) fn join_group(turn: &mut Turn<'_>, ticket: Ticket, request: &JoinGrou
     if is_taken_in && hard.is_none_or(|hard| hard.classic().is_none()) {
         // From its first join on a record says that the group exists; Kafka writes the same one for a new group.
         let empty = ClassicGroup { state_timestamp: Some(turn.now.wall), ..ClassicGroup::default() };
-        turn.record_group(&group.id, empty);
+        turn.record_group(&mut group, empty);
     }
     turn.soft.put_back(group);
 }

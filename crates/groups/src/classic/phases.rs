@@ -137,7 +137,7 @@ fn record_empty(turn: &mut Turn<'_>, group: &mut SoftGroup) {
     rebalance.leader = None;
     rebalance.protocol = None;
     group.sessions.clear();
-    turn.record_group(&group.id, rebalance.to_classic(Some(turn.now.wall)));
+    turn.record_group(group, rebalance.to_classic(Some(turn.now.wall)));
 }
 
 /// Answers everybody who waits in JoinGroup.

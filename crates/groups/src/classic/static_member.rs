@@ -94,7 +94,7 @@ fn record_replacement(turn: &mut Turn<'_>, hard: Option<&HardGroup>, group: &mut
     }
     let since = hard.and_then(|hard| hard.classic()).and_then(|classic| classic.state_timestamp);
     let classic = rebalance.to_classic(since);
-    turn.record_group(&group.id, classic);
+    turn.record_group(group, classic);
 }
 
 /// What the new instance is told. A leader must not assign again: either it is told so (KIP-814), or it is led to

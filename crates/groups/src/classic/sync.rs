@@ -116,7 +116,7 @@ fn complete(
         };
         turn.release(hard, ticket, Reply::SyncGroup(Ok(synced)));
     }
-    turn.record_group(&group.id, classic);
+    turn.record_group(group, classic);
 }
 
 /// Gives each member its part; whoever the leader left out gets nothing.

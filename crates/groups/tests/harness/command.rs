@@ -124,6 +124,10 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
             Step::default()
         }
         "restart" => machine.restart(),
+        "disk" => {
+            machine.is_full = rest == ["full"];
+            Step::default()
+        }
         "forget" => {
             machine.forget(&rest.join(" "));
             Step::default()

@@ -40,6 +40,8 @@ pub(crate) struct Machine {
     generations: BTreeMap<String, i32>,
     /// Generations under which a commit was accepted.
     committed_under: BTreeMap<String, i32>,
+    /// Whether the runtime refuses to write, as it does while the disk is full.
+    pub(crate) is_full: bool,
     /// Every answer ever given, by ticket.
     pub(crate) answered: BTreeSet<Ticket>,
 }
@@ -49,6 +51,8 @@ pub(crate) struct Machine {
 pub(crate) struct Step {
     pub(crate) records: Vec<Record>,
     pub(crate) replies: Vec<(String, Reply)>,
+    /// Who was refused by the runtime, because nothing could be written.
+    pub(crate) refused: Vec<String>,
 }
 
 impl Machine {
@@ -63,6 +67,7 @@ impl Machine {
             last_written: BTreeMap::new(),
             generations: BTreeMap::new(),
             committed_under: BTreeMap::new(),
+            is_full: false,
             answered: BTreeSet::new(),
         };
         let outcome = machine.shard.on_loaded(machine.now);
@@ -79,12 +84,13 @@ impl Machine {
             _ => None,
         };
         let outcome = self.shard.handle(self.now, ticket, request);
-        let is_accepted = matches!(outcome.replies.first(), Some((_, Reply::OffsetCommit(Ok(refused)))) if refused.is_empty());
+        let is_accepted = !self.is_full
+            && matches!(outcome.replies.first(), Some((_, Reply::OffsetCommit(Ok(refused)))) if refused.is_empty());
         if let (true, Some(generation), Some(group)) = (is_accepted, accepted, group) {
             let newest = self.committed_under.entry(group.to_owned()).or_insert(generation.0);
             *newest = generation.0.max(*newest);
         }
-        self.apply(outcome)
+        self.apply(outcome, Some(ticket))
     }
 
     /// Lets time pass, deadline by deadline.
@@ -98,7 +104,7 @@ impl Machine {
             };
             self.advance_to(due.max(self.now.monotonic));
             let outcome = self.shard.on_deadline(self.now);
-            all.add(self.apply(outcome));
+            all.add(self.apply(outcome, None));
         }
         panic!("a deadline comes again and again at {:?}", self.now);
     }
@@ -113,12 +119,12 @@ impl Machine {
         self.open.clear();
         self.shard = replayed(&self.settings, self.log.iter().cloned().enumerate());
         let outcome = self.shard.on_loaded(self.now);
-        self.apply(outcome)
+        self.apply(outcome, None)
     }
 
     pub(crate) fn topics_deleted(&mut self, topics: &[DeletedTopic]) -> Step {
         let outcome = self.shard.on_topics_deleted(self.now, topics);
-        self.apply(outcome)
+        self.apply(outcome, None)
     }
 
     /// The labels of those who still wait.
@@ -139,7 +145,7 @@ impl Machine {
         let origin = Origin::Transactional(producer_of(producer));
         self.write(&record, origin);
         self.check();
-        Step { records: vec![record], replies: Vec::new() }
+        Step { records: vec![record], ..Step::default() }
     }
 
     pub(crate) fn marker(&mut self, producer: i64, end: TransactionEnd) {
@@ -177,7 +183,10 @@ impl Machine {
         assert!(before.is_none_or(|before| before <= classic.generation.0), "a generation went back");
     }
 
-    fn apply(&mut self, outcome: Outcome<Record, Reply>) -> Step {
+    fn apply(&mut self, outcome: Outcome<Record, Reply>, asker: Option<Ticket>) -> Step {
+        if self.is_full && !outcome.records.is_empty() {
+            return self.refuse(&outcome, asker);
+        }
         let has_records = !outcome.records.is_empty();
         for record in &outcome.records {
             self.write(record, Origin::Plain);
@@ -195,7 +204,24 @@ impl Machine {
             replies.push((label, reply));
         }
         self.check();
-        Step { records: outcome.records, replies }
+        Step { records: outcome.records, replies, refused: Vec::new() }
+    }
+
+    /// What the runtime does with an outcome that it can't write: nothing of it happens, whoever would have been answered is
+    /// refused, and the shard forgets who asked.
+    fn refuse(&mut self, outcome: &Outcome<Record, Reply>, asker: Option<Ticket>) -> Step {
+        let mut refused = Vec::new();
+        if let Some(ticket) = asker {
+            self.shard.forget(ticket);
+        }
+        for ticket in outcome.replies.iter().map(|(ticket, _)| *ticket).chain(asker) {
+            if let Some((label, _)) = self.open.remove(&ticket) {
+                self.answered.insert(ticket);
+                refused.push(label);
+            }
+        }
+        self.check();
+        Step { refused, ..Step::default() }
     }
 
     fn check_dependency(&self, group: Option<&str>, depends_on: DependsOn, reply: &Reply) {
@@ -237,6 +263,7 @@ impl Step {
     fn add(&mut self, other: Self) {
         self.records.extend(other.records);
         self.replies.extend(other.replies);
+        self.refused.extend(other.refused);
     }
 }
 

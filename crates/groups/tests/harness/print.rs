@@ -9,7 +9,8 @@ use super::{START, Step};
 pub(crate) fn lines(step: &Step) -> Vec<String> {
     let records = step.records.iter().map(record);
     let replies = step.replies.iter().flat_map(|(label, answer)| reply(label, answer));
-    records.chain(replies).collect()
+    let refused = step.refused.iter().map(|label| format!("{label}: refused, nothing could be written"));
+    records.chain(replies).chain(refused).collect()
 }
 
 fn record(record: &Record) -> String {
