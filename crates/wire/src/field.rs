@@ -39,10 +39,6 @@ impl Shape {
     fn length_len(self, plain: usize) -> usize {
         if self.flexible { 1 } else { plain }
     }
-
-    fn absent<T>(self) -> Result<Option<T>, DecodeError> {
-        if self.nullable { Ok(None) } else { Err(DecodeError::UnexpectedNull) }
-    }
 }
 
 /// A value that is, or is part of, a field of a message.
@@ -69,7 +65,7 @@ pub(crate) trait Field<'a>: Sized {
     fn sketch(&self) -> Sketch;
 }
 
-/// A value that has an own way of saying null. `Option` of it is a field.
+/// A value that has a way of saying null. `Option` of it is a field.
 pub(crate) trait Nullable<'a>: Field<'a> {
     fn read_nullable(reader: &mut Reader<'a>, shape: Shape) -> Result<Option<Self>, DecodeError>;
 
@@ -270,7 +266,7 @@ impl<'a> Nullable<'a> for &'a str {
         } else {
             Reader::plain_length(reader.i16()?.into())?
         };
-        let Some(length) = length else { return shape.absent() };
+        let Some(length) = length else { return Ok(None) };
         if length > MAX_STRING_BYTES {
             return Err(DecodeError::StringTooLong);
         }
@@ -319,10 +315,7 @@ impl<'a> Field<'a> for &'a [u8] {
 
 impl<'a> Nullable<'a> for &'a [u8] {
     fn read_nullable(reader: &mut Reader<'a>, shape: Shape) -> Result<Option<Self>, DecodeError> {
-        match read_length(reader, shape)? {
-            Some(length) => reader.take(length).map(Some),
-            None => shape.absent(),
-        }
+        read_length(reader, shape)?.map(|length| reader.take(length)).transpose()
     }
 
     fn write_null(out: &mut Vec<u8>, shape: Shape) {
@@ -372,7 +365,7 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
 
 impl<'a, T: Field<'a>> Nullable<'a> for Vec<T> {
     fn read_nullable(reader: &mut Reader<'a>, shape: Shape) -> Result<Option<Self>, DecodeError> {
-        let Some(count) = read_length(reader, shape)? else { return shape.absent() };
+        let Some(count) = read_length(reader, shape)? else { return Ok(None) };
         let element = shape.field(false);
         if count > reader.remaining() / T::min_len(element).max(1) {
             return Err(DecodeError::ArrayTooLong);
