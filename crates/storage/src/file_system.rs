@@ -39,13 +39,13 @@ pub enum Concurrency {
 
 /// An open file; dropping the last clone closes it.
 pub trait File: Send + Sync {
-    /// Writes some of the bytes at `at` and says how many; [`write_all`] is what one wants.
+    /// Writes some of the bytes at `at` and says how many; the engine continues short writes.
     ///
     /// # Errors
     /// The system's, `Interrupted` included.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
 
-    /// Reads some bytes at `at`; 0 at the end. [`read_full`] is what one wants.
+    /// Reads some bytes at `at`; 0 at the end. the engine goes on until the end.
     ///
     /// # Errors
     /// The system's, `Interrupted` included.

@@ -131,6 +131,12 @@ impl SimulatedFileSystem {
         self.disk().tamper(path, at, change);
     }
 
+    /// A second folder with the same files, as a program sees them now, all durable.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self { disk: Arc::new(Mutex::new(self.disk().copy())) }
+    }
+
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -209,6 +209,21 @@ impl Disk {
         }
     }
 
+    /// The same names and contents, all durable, without limits, faults and bugs.
+    pub(super) fn copy(&self) -> Self {
+        let copied = |(number, inode): (&u64, &Inode)| {
+            let (current, durable) = (inode.current.clone(), inode.current.clone());
+            (*number, Inode { current, durable, ..Inode::default() })
+        };
+        Self {
+            inodes: self.inodes.iter().map(copied).collect(),
+            next_inode: self.next_inode,
+            names: self.names.clone(),
+            durable_names: self.names.clone(),
+            ..Self::new(0)
+        }
+    }
+
     pub(super) fn generation(&self) -> u64 {
         self.generation
     }
