@@ -7,6 +7,7 @@
 //! group of offsets alone (a *simple* group) thus ends with its last offset, which a compacted log says as well.
 
 mod digest;
+mod names;
 mod offsets;
 mod pending;
 #[cfg(test)]
@@ -15,28 +16,26 @@ mod tests;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use milepost_model::{
     DeletedTopic, DependsOn, Offset, Origin, PartitionIndex, ProducerIdentity, TransactionEnd,
 };
 
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, OffsetRecord, Record};
+use names::TopicNames;
 pub(crate) use offsets::TopicOffsets;
 use offsets::{GroupOffsets, OffsetEntry};
 use pending::Pending;
 
-/// How many topic names the table of shared names holds before it is first cleared of unused ones.
-const FIRST_NAME_SWEEP: usize = 1_024;
+/// All groups, by id.
+type GroupTable = HashMap<Arc<str>, HardGroup, FixedState>;
 
 /// What the log says.
 #[derive(Debug)]
 pub(crate) struct Hard {
-    groups: HashMap<Arc<str>, HardGroup, FixedState>,
+    groups: GroupTable,
     pending: Pending,
-    /// Every topic name in use once, shared by all groups.
-    topics: HashSet<Arc<str>, FixedState>,
-    /// Names nobody uses any more are dropped when the table has grown to this size.
-    next_name_sweep: usize,
+    topics: TopicNames,
     /// The last record that left a group non-existent: what an answer about a missing group rests on.
     last_removal: Option<Offset>,
 }
@@ -58,8 +57,7 @@ impl Hard {
         Self {
             groups: HashMap::with_hasher(state.clone()),
             pending: Pending::default(),
-            topics: HashSet::with_hasher(state),
-            next_name_sweep: FIRST_NAME_SWEEP,
+            topics: TopicNames::new(state),
             last_removal: None,
         }
     }
@@ -128,7 +126,7 @@ impl Hard {
 
     fn replay_group(&mut self, position: Offset, record: GroupRecord) {
         if record.classic.is_some() || self.groups.contains_key(&record.group) {
-            let group = self.group_entry(&record.group, position);
+            let group = group_entry(&mut self.groups, &record.group, position);
             group.classic = record.classic;
         }
         self.after_removal(position, &record.group);
@@ -137,20 +135,16 @@ impl Hard {
     fn replay_offset(&mut self, position: Offset, origin: Origin, mut record: OffsetRecord) {
         match (record.committed.take(), origin) {
             (Some(committed), Origin::Plain) => {
-                let topic = self.share_topic(&record.topic);
-                self.group_entry(&record.group, position).offsets.insert(
-                    &topic,
-                    record.partition,
-                    position,
-                    committed,
-                );
+                let Self { groups, topics, .. } = self;
+                let offsets = &mut group_entry(groups, &record.group, position).offsets;
+                offsets.insert(&record.topic, topics, record.partition, position, committed);
             }
             (Some(committed), Origin::Transactional(producer)) => {
-                let topic = self.share_topic(&record.topic);
-                let group = self.group_entry(&record.group, position);
+                let topic = self.topics.share(&record.topic);
+                let group = group_entry(&mut self.groups, &record.group, position);
                 let id = Arc::clone(&group.id);
                 if self.pending.insert(producer.id, id, topic, record.partition, position, committed) {
-                    self.group_entry(&record.group, position).pending_count += 1;
+                    group.pending_count += 1;
                 }
             }
             (None, _) => self.replay_offset_tombstone(position, &record),
@@ -183,16 +177,16 @@ impl Hard {
             group.last_written = position;
             let newest = group.offsets.entry(&key.topic, key.partition).map(OffsetEntry::position);
             if end == TransactionEnd::Commit && newest.is_none_or(|newest| pending.position > newest) {
-                group.offsets.insert(&key.topic, key.partition, pending.position, pending.committed);
+                group.offsets.insert(
+                    &key.topic,
+                    &mut self.topics,
+                    key.partition,
+                    pending.position,
+                    pending.committed,
+                );
             }
             self.after_removal(position, &key.group);
         }
-    }
-
-    fn group_entry(&mut self, group_id: &Arc<str>, position: Offset) -> &mut HardGroup {
-        let group = self.groups.entry_ref(group_id).or_insert_with(|| HardGroup::new(Arc::clone(group_id)));
-        group.last_written = position;
-        group
     }
 
     /// Drops a group about which nothing is recorded any more.
@@ -204,18 +198,12 @@ impl Hard {
             self.last_removal = Some(position);
         }
     }
+}
 
-    fn share_topic(&mut self, topic: &Arc<str>) -> Arc<str> {
-        if let Some(shared) = self.topics.get(topic) {
-            return Arc::clone(shared);
-        }
-        if self.topics.len() >= self.next_name_sweep {
-            self.topics.retain(|name| Arc::strong_count(name) > 1);
-            self.next_name_sweep = (2 * self.topics.len()).max(FIRST_NAME_SWEEP);
-        }
-        self.topics.insert(Arc::clone(topic));
-        Arc::clone(topic)
-    }
+fn group_entry<'a>(groups: &'a mut GroupTable, group_id: &Arc<str>, position: Offset) -> &'a mut HardGroup {
+    let group = groups.entry_ref(group_id).or_insert_with(|| HardGroup::new(Arc::clone(group_id)));
+    group.last_written = position;
+    group
 }
 
 impl HardGroup {

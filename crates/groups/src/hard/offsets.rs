@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use milepost_model::{Offset, PartitionIndex};
 
+use super::names::TopicNames;
 use crate::CommittedOffset;
 
 /// All committed offsets of a group.
@@ -58,16 +59,18 @@ impl GroupOffsets {
         Some(&topic.entries[topic.find(partition).ok()?])
     }
 
+    /// Puts an offset in its place. A topic that is new to the group gets its name from the shared ones.
     pub(super) fn insert(
         &mut self,
         topic: &Arc<str>,
+        names: &mut TopicNames,
         partition: PartitionIndex,
         position: Offset,
         committed: CommittedOffset,
     ) {
         let index = self.find_topic(topic).unwrap_or_else(|index| {
             let entries = Vec::with_capacity(1);
-            self.topics.insert(index, TopicOffsets { topic: Arc::clone(topic), entries });
+            self.topics.insert(index, TopicOffsets { topic: names.share(topic), entries });
             index
         });
         let offsets = &mut self.topics[index];

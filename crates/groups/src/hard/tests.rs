@@ -5,8 +5,9 @@ use milepost_model::{
     Timestamp, TransactionEnd,
 };
 
+use super::Hard;
+use super::names::FIRST_SWEEP;
 use super::offsets::OffsetEntry;
-use super::{FIRST_NAME_SWEEP, Hard};
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, OffsetRecord, Record};
 
 fn offset(group: &str, topic: &str, partition: i32, committed: Option<i64>) -> Record {
@@ -106,11 +107,11 @@ fn topic_names_are_shared_and_forgotten() {
     assert!(Arc::ptr_eq(hard.group("g1").unwrap().topics()[0].topic(), &shared));
     assert!(Arc::ptr_eq(hard.group("g2").unwrap().topics()[0].topic(), &shared));
     // Many names that come and go do not stay in the table.
-    for number in 0..3 * i64::try_from(FIRST_NAME_SWEEP).unwrap() {
+    for number in 0..3 * i64::try_from(FIRST_SWEEP).unwrap() {
         let topic = format!("topic-{number}");
         hard.replay(Offset(2 + 2 * number), Origin::Plain, offset("g1", &topic, 0, Some(1)));
         hard.replay(Offset(3 + 2 * number), Origin::Plain, offset("g1", &topic, 0, None));
     }
-    assert!(hard.topics.len() <= FIRST_NAME_SWEEP, "{} names", hard.topics.len());
+    assert!(hard.topics.len() <= FIRST_SWEEP, "{} names", hard.topics.len());
     assert!(Arc::ptr_eq(&hard.shared_topic("t"), &shared));
 }
