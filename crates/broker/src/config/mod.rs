@@ -1,0 +1,19 @@
+//! Configuration: every setting by its Kafka name, from flags, environment and file, checked before anything starts.
+//!
+//! `settings.rs` is the one table of broker settings, `topic.rs` the one of topic settings; a setting that is not in
+//! a table does not exist, and saying it is an error that names the nearest one. [`BrokerSettings`] is what the rest
+//! of the broker reads: typed, in the units of its field names.
+
+mod load;
+mod partition;
+mod settings;
+mod topic;
+mod typed;
+mod value;
+
+pub use load::{ConfigError, Loader};
+pub(crate) use partition::partition_config;
+pub use settings::{BROKER_SETTINGS, Setting, broker_setting};
+pub use topic::{InvalidTopicConfig, TOPIC_SETTINGS, TopicSetting, TopicSettings, check_topic_config};
+pub use typed::{BrokerSettings, Endpoint};
+pub use value::{Kind, Source, Values};

@@ -1,0 +1,150 @@
+//! The broker's settings as the rest of the broker reads them.
+
+use super::load::ConfigError;
+use super::settings::broker_setting;
+use super::value::Values;
+
+/// A host and a port, as a listener or as clients are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// A name or an address; IPv6 addresses carry no brackets here.
+    pub host: String,
+    /// The port; 0 picks a free one when listening.
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// Parses `HOST:PORT` or `[V6]:PORT`, with an optional `PLAINTEXT://` before it.
+    ///
+    /// # Errors
+    /// What is wrong with it, for people.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let bare = text.strip_prefix("PLAINTEXT://").unwrap_or(text);
+        let (host, port) = bare.rsplit_once(':').ok_or_else(|| format!("{text:?} is not HOST:PORT"))?;
+        let port = port.parse().map_err(|_| format!("{port:?} is not a port (0 to 65535)"))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err(format!("{text:?} names no host"));
+        }
+        Ok(Self { host: host.to_owned(), port })
+    }
+
+    /// Whether listening here means listening on every address, which no client can connect to by name.
+    #[must_use]
+    pub fn is_unspecified(&self) -> bool {
+        self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_unspecified())
+    }
+
+    /// Whether only this machine can reach it.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.host == "localhost" || self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.host.contains(':') { write!(f, "[{}]:{}", self.host, self.port) } else { write!(f, "{}:{}", self.host, self.port) }
+    }
+}
+
+/// Every broker setting in force, typed.
+#[derive(Clone, Debug)]
+pub struct BrokerSettings {
+    /// All values as text, for DescribeConfigs and for topics' defaults.
+    pub values: Values,
+    /// What clients are told to connect to, if it was said.
+    pub advertised: Option<Endpoint>,
+    /// Whether Metadata may create topics.
+    pub auto_create_topics: bool,
+    /// Whether DeleteTopics may delete.
+    pub delete_topics: bool,
+    /// The most record bytes in one Fetch answer.
+    pub fetch_max_bytes: usize,
+    /// This broker's number.
+    pub node_id: i32,
+    /// Partitions of a topic created without saying.
+    pub num_partitions: i32,
+    /// Partitions of `__consumer_offsets`.
+    pub offsets_partitions: i32,
+    /// The bound on a commit's wait for the disk.
+    pub offsets_commit_timeout_ms: u64,
+    /// The largest request frame.
+    pub request_max_bytes: usize,
+    /// The most open connections.
+    pub max_connections: usize,
+    /// How long a connection may be silent.
+    pub connections_max_idle_ms: u64,
+    /// Journal bytes between two checkpoints.
+    pub checkpoint_journal_bytes: u64,
+    /// How long an idle producer is remembered.
+    pub producer_expiration_ms: i64,
+    /// The settings of the group coordinator.
+    pub groups: milepost_groups::GroupSettings,
+}
+
+impl BrokerSettings {
+    /// Reads the typed settings out of checked values.
+    ///
+    /// # Errors
+    /// [`ConfigError`] where values contradict each other or an address cannot be read.
+    pub fn from_values(values: Values) -> Result<Self, ConfigError> {
+        let text = |name: &str| values.get(broker_setting(name)).0.trim().to_owned();
+        let number = |name: &str| text(name).parse::<i64>().expect("the value was checked against its kind");
+        let int = |name: &str| i32::try_from(number(name)).expect("the kind bounds it to 32 bits");
+        let size = |name: &str| usize::try_from(number(name)).expect("the kind bounds it from below");
+        let ms = |name: &str| u64::try_from(number(name)).expect("the kind bounds it from below");
+        let advertised = match text("advertised.listeners") {
+            empty if empty.is_empty() => None,
+            said => Some(Endpoint::parse(&said).map_err(|why| ConfigError::Value {
+                name: "advertised.listeners".to_owned(),
+                value: said.clone(),
+                why,
+            })?),
+        };
+        let (shortest, longest) = (int("group.min.session.timeout.ms"), int("group.max.session.timeout.ms"));
+        if shortest > longest {
+            return Err(ConfigError::Value {
+                name: "group.min.session.timeout.ms".to_owned(),
+                value: shortest.to_string(),
+                why: format!("it is above group.max.session.timeout.ms ({longest})"),
+            });
+        }
+        Ok(Self {
+            advertised,
+            auto_create_topics: text("auto.create.topics.enable") == "true",
+            delete_topics: text("delete.topic.enable") == "true",
+            fetch_max_bytes: size("fetch.max.bytes"),
+            node_id: int("node.id"),
+            num_partitions: int("num.partitions"),
+            offsets_partitions: int("offsets.topic.num.partitions"),
+            offsets_commit_timeout_ms: ms("offsets.commit.timeout.ms"),
+            request_max_bytes: size("socket.request.max.bytes"),
+            max_connections: size("max.connections"),
+            connections_max_idle_ms: ms("connections.max.idle.ms"),
+            checkpoint_journal_bytes: ms("milepost.checkpoint.journal.bytes"),
+            producer_expiration_ms: number("producer.id.expiration.ms"),
+            groups: group_settings(&values),
+            values,
+        })
+    }
+}
+
+fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
+    const MS_PER_MINUTE: i64 = 60_000;
+    let number = |name: &str| {
+        values.get(broker_setting(name)).0.trim().parse::<i64>().expect("the value was checked against its kind")
+    };
+    let int = |name: &str| i32::try_from(number(name)).expect("the kind bounds it to 32 bits");
+    let size = |name: &str| usize::try_from(number(name)).expect("the kind bounds it from below");
+    let ms = |name: &str| u64::try_from(number(name)).expect("the kind bounds it from below");
+    milepost_groups::GroupSettings {
+        min_session_timeout_ms: int("group.min.session.timeout.ms"),
+        max_session_timeout_ms: int("group.max.session.timeout.ms"),
+        initial_rebalance_delay_ms: ms("group.initial.rebalance.delay.ms"),
+        max_size: size("group.max.size"),
+        offset_metadata_max_units: size("offset.metadata.max.bytes"),
+        offsets_retention_ms: number("offsets.retention.minutes").saturating_mul(MS_PER_MINUTE),
+        offsets_retention_check_interval_ms: ms("offsets.retention.check.interval.ms"),
+    }
+}

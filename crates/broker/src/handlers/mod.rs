@@ -1,0 +1,108 @@
+//! One file per API, named after it. What a handler file holds:
+//!
+//! - `handle(node, context, request) -> Handled`: checks in Kafka's order, then either answers with `node.connections.respond`,
+//!   or parks what it needs to answer later. A request is admitted by `handle` and by nothing else, so the order in
+//!   which a connection's requests take effect is the order of the calls.
+//! - where the answer comes later, a small value that says how to finish it (parked in `purgatory`, `topic_waits` or
+//!   `group_waits`) and a `finish` that turns the result into the response.
+//! - what an older protocol version expects instead (another error code, a field that did not exist). Such manners
+//!   live here at the edge and nowhere below.
+//!
+//! To add an API: its messages in `wire`, a file here, a line in [`dispatch`].
+
+pub(crate) mod api_versions;
+pub(crate) mod create_partitions;
+pub(crate) mod create_topics;
+pub(crate) mod delete_groups;
+pub(crate) mod delete_topics;
+pub(crate) mod describe_cluster;
+pub(crate) mod describe_configs;
+pub(crate) mod describe_groups;
+pub(crate) mod fetch;
+pub(crate) mod find_coordinator;
+pub(crate) mod heartbeat;
+pub(crate) mod init_producer_id;
+pub(crate) mod join_group;
+pub(crate) mod leave_group;
+pub(crate) mod list_groups;
+pub(crate) mod list_offsets;
+pub(crate) mod metadata;
+pub(crate) mod offset_commit;
+pub(crate) mod offset_delete;
+pub(crate) mod offset_fetch;
+pub(crate) mod offset_for_leader_epoch;
+pub(crate) mod produce;
+pub(crate) mod sync_group;
+
+use milepost_model::Now;
+use milepost_wire::{ApiKey, RequestBody, RequestError, decode_request};
+
+use crate::node::{ConnectionId, Node, RequestKey};
+
+/// What every handler is told about its request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) now: Now,
+    pub(crate) key: RequestKey,
+    /// The client's name for itself; empty if it gave none.
+    pub(crate) client_id: &'a str,
+}
+
+/// The connection must be closed without an answer; the reason is for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CloseConnection(pub(crate) String);
+
+/// A handler's verdict: answered or parked, or the connection ends.
+pub(crate) type Handled = Result<(), CloseConnection>;
+
+/// Decodes a frame, gives it its place in line and hands it to the handler of its API.
+pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, frame: &[u8]) -> Handled {
+    let (header, body) = match decode_request(frame) {
+        Ok(request) => request,
+        Err(RequestError::UnsupportedVersion(header)) if header.api_key == ApiKey::ApiVersions => {
+            let key = place(node, connection, ApiKey::ApiVersions, 0, header.correlation_id)?;
+            api_versions::refuse_version(node, key);
+            return Ok(());
+        }
+        Err(error) => return Err(CloseConnection(error.to_string())),
+    };
+    let key = place(node, connection, header.api_key, header.api_version, header.correlation_id)?;
+    let context = Context { now, key, client_id: header.client_id.unwrap_or("") };
+    match body {
+        RequestBody::ApiVersions(request) => api_versions::handle(node, context, &request),
+        RequestBody::Metadata(request) => metadata::handle(node, context, &request),
+        RequestBody::CreateTopics(request) => create_topics::handle(node, context, &request),
+        RequestBody::DeleteTopics(request) => delete_topics::handle(node, context, &request),
+        RequestBody::CreatePartitions(request) => create_partitions::handle(node, context, &request),
+        RequestBody::DescribeConfigs(request) => describe_configs::handle(node, context, &request),
+        RequestBody::DescribeCluster(request) => describe_cluster::handle(node, context, &request),
+        RequestBody::Produce(request) => produce::handle(node, context, &request),
+        RequestBody::Fetch(request) => fetch::handle(node, context, &request),
+        RequestBody::ListOffsets(request) => list_offsets::handle(node, context, &request),
+        RequestBody::OffsetForLeaderEpoch(request) => offset_for_leader_epoch::handle(node, context, &request),
+        RequestBody::InitProducerId(request) => init_producer_id::handle(node, context, &request),
+        RequestBody::FindCoordinator(request) => find_coordinator::handle(node, context, &request),
+        RequestBody::JoinGroup(request) => join_group::handle(node, context, &request),
+        RequestBody::SyncGroup(request) => sync_group::handle(node, context, &request),
+        RequestBody::Heartbeat(request) => heartbeat::handle(node, context, &request),
+        RequestBody::LeaveGroup(request) => leave_group::handle(node, context, &request),
+        RequestBody::OffsetCommit(request) => offset_commit::handle(node, context, &request),
+        RequestBody::OffsetFetch(request) => offset_fetch::handle(node, context, &request),
+        RequestBody::ListGroups(request) => list_groups::handle(node, context, &request),
+        RequestBody::DescribeGroups(request) => describe_groups::handle(node, context, &request),
+        RequestBody::DeleteGroups(request) => delete_groups::handle(node, context, &request),
+        RequestBody::OffsetDelete(request) => offset_delete::handle(node, context, &request),
+    }
+}
+
+fn place(
+    node: &mut Node,
+    connection: ConnectionId,
+    api: ApiKey,
+    version: i16,
+    correlation_id: i32,
+) -> Result<RequestKey, CloseConnection> {
+    let sequence =
+        node.connections.admit(connection).ok_or_else(|| CloseConnection("the connection is closed".to_owned()))?;
+    Ok(RequestKey { connection, sequence, api, version, correlation_id })
+}

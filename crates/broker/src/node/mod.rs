@@ -1,0 +1,244 @@
+//! The node: the whole broker as one single-threaded object without I/O of its own.
+//!
+//! Frames go in through [`Node::admit`], strictly in the order of their connection; [`Node::step`] lets everything
+//! that can happen now happen (completed rounds, released answers, deadlines, loading, the next round); answers come
+//! out through [`Node::take_output`]. Time and randomness are passed in and the disk is behind the storage engine, so
+//! the simulator runs this very object from one seed. The tokio shell in `server` drives it on real sockets.
+//!
+//! The node must never wait, never read a clock, and never answer before what the answer rests on is durable.
+
+mod connections;
+mod group_waits;
+mod release;
+mod start;
+mod topic_waits;
+
+use std::collections::BTreeSet;
+
+use milepost_coordinator::Coordinators;
+use milepost_groups::Groups;
+use milepost_log::LogSet;
+use milepost_log::metadata::MetadataLog;
+use milepost_model::{Instant, Now, TopicId};
+use milepost_storage::{Space, Waker};
+
+pub use connections::{ConnectionId, IN_FLIGHT_REQUESTS_MAX, OUTPUT_BYTES_MAX};
+pub(crate) use connections::{Connections, RequestKey};
+pub(crate) use group_waits::{GroupAnswer, GroupResult, GroupWaits};
+pub use start::StartError;
+pub(crate) use topic_waits::{TopicWait, TopicWaits};
+
+use crate::config::{BrokerSettings, Endpoint};
+use crate::handlers;
+use crate::producer_ids::ProducerIds;
+use crate::purgatory::{FetchWaits, ProduceWaits};
+use crate::random::Random;
+
+/// How many journal rounds one step may make before answers are sent.
+const ROUNDS_PER_STEP_MAX: usize = 4;
+/// About how much of a shard's log one step loads, so that requests of other shards do not wait for it.
+const LOAD_BYTES_PER_STEP: usize = 1 << 20;
+/// How often a full disk is looked at, so that it heals soon.
+const FULL_DISK_POLL_MS: u64 = 500;
+/// How often the storage is looked at when nothing happens.
+const IDLE_POLL_MS: u64 = 10_000;
+
+/// How far a node is in its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Serving.
+    Running,
+    /// Told to stop: nothing new is admitted, what waits is answered, a checkpoint is written.
+    Stopping,
+    /// Stopped cleanly.
+    Stopped,
+    /// Storage failed for good; the reason is for people.
+    Failed(String),
+}
+
+/// How far a stop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stopping {
+    /// What was admitted is being made durable and answered.
+    Draining,
+    /// Everybody is answered; the last checkpoint is being written.
+    Checkpointing,
+}
+
+/// What became of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It is in line, answered now or later.
+    Admitted,
+    /// The connection must be closed without an answer, as Kafka does; the reason is for the log.
+    Close(String),
+}
+
+/// The whole broker.
+pub struct Node {
+    pub(crate) settings: BrokerSettings,
+    /// What clients are told to connect to.
+    pub(crate) endpoint: Endpoint,
+    pub(crate) logs: LogSet,
+    pub(crate) metadata: MetadataLog,
+    pub(crate) coordinators: Coordinators<Groups>,
+    pub(crate) connections: Connections,
+    pub(crate) produces: ProduceWaits,
+    pub(crate) fetches: FetchWaits,
+    pub(crate) groups: GroupWaits,
+    pub(crate) topics: TopicWaits,
+    pub(crate) producer_ids: ProducerIds,
+    pub(crate) random: Box<dyn Random>,
+    /// Topics some of whose logs could not be made yet.
+    pub(crate) unopened: BTreeSet<TopicId>,
+    /// When the storage wants to be looked at even if nobody asks for anything.
+    next_poll: Instant,
+    phase: Phase,
+    stopping: Stopping,
+}
+
+impl Node {
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> &BrokerSettings {
+        &self.settings
+    }
+
+    /// How far the node is in its life.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase.clone()
+    }
+
+    /// Sets who is told, from any thread, that a step is worth while.
+    pub fn set_waker(&mut self, waker: Waker) {
+        self.logs.set_waker(waker);
+    }
+
+    /// A client connected from `host` (as Java prints it: `/10.0.0.5`).
+    pub fn connect(&mut self, host: String) -> ConnectionId {
+        self.connections.connect(host)
+    }
+
+    /// A client went. What it asked is still done; its answers are dropped.
+    pub fn disconnect(&mut self, id: ConnectionId) {
+        self.connections.disconnect(id);
+        self.fetches.forget_connection(id);
+    }
+
+    /// Open connections.
+    #[must_use]
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Whether a frame of this connection would be admitted now.
+    #[must_use]
+    pub fn accepts_more(&self, id: ConnectionId) -> bool {
+        self.phase == Phase::Running && self.metadata.image().cluster_id().is_some() && self.connections.accepts_more(id)
+    }
+
+    /// Whether answers of this connection are still owed.
+    #[must_use]
+    pub fn owes_answers(&self, id: ConnectionId) -> bool {
+        self.connections.owes_answers(id)
+    }
+
+    /// Whether the connection is to be closed once its output is sent.
+    #[must_use]
+    pub fn is_closing(&self, id: ConnectionId) -> bool {
+        self.connections.is_closing(id)
+    }
+
+    /// Takes in one request frame (without its length).
+    pub fn admit(&mut self, now: Now, id: ConnectionId, frame: &[u8]) -> Admission {
+        match handlers::dispatch(self, now, id, frame) {
+            Ok(()) => Admission::Admitted,
+            Err(handlers::CloseConnection(reason)) => {
+                self.connections.close(id);
+                Admission::Close(reason)
+            }
+        }
+    }
+
+    /// Lets everything that can happen now happen. Returns whether another step would do more at once.
+    pub fn step(&mut self, now: Now) -> bool {
+        self.complete(now);
+        for _ in 0..ROUNDS_PER_STEP_MAX {
+            if matches!(self.phase, Phase::Failed(_) | Phase::Stopped) {
+                return false;
+            }
+            self.expire(now);
+            self.open_missing_logs();
+            self.coordinators.load_step(&mut self.logs, now, LOAD_BYTES_PER_STEP);
+            self.coordinators.flush(&mut self.logs, now);
+            self.release_group_answers();
+            if self.logs.is_flushing() {
+                break;
+            }
+            self.logs.begin_round(now);
+            if !self.logs.is_flushing() {
+                break;
+            }
+            // An engine that works inline is done already; one with a thread says so later.
+            self.complete(now);
+        }
+        self.continue_stop(now);
+        let pause_ms = if self.logs.space() == Space::Full { FULL_DISK_POLL_MS } else { IDLE_POLL_MS };
+        self.next_poll = now.monotonic.plus_ms(pause_ms);
+        let writes = self.logs.has_work() && !self.logs.is_flushing();
+        self.coordinators.has_load_work() || writes || self.phase == Phase::Stopping
+    }
+
+    /// When [`Node::step`] is needed next even if nothing comes in.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let waits = [
+            Some(self.next_poll),
+            self.coordinators.next_deadline(),
+            self.produces.next_deadline(),
+            self.fetches.next_deadline(),
+        ];
+        waits.into_iter().flatten().min()
+    }
+
+    /// The connections that have new output or are to be closed; may repeat.
+    pub fn take_with_output(&mut self) -> Vec<ConnectionId> {
+        self.connections.take_with_output()
+    }
+
+    /// Moves a connection's output to the end of `into`.
+    pub fn take_output(&mut self, id: ConnectionId, into: &mut Vec<u8>) {
+        self.connections.take_output(id, into);
+    }
+
+    /// Begins a graceful stop: nothing new is admitted, everything that waits is answered, a checkpoint is written.
+    pub fn begin_stop(&mut self) {
+        if self.phase == Phase::Running {
+            self.phase = Phase::Stopping;
+        }
+    }
+
+    /// One stage of a stop after the other; each begins when the disk has nothing left of the one before.
+    fn continue_stop(&mut self, now: Now) {
+        if self.phase != Phase::Stopping || self.logs.has_work() || self.logs.is_flushing() {
+            return;
+        }
+        match self.stopping {
+            Stopping::Draining => {
+                self.coordinators.close();
+                self.release_group_answers();
+                self.answer_waiting_fetches();
+                self.stopping = Stopping::Checkpointing;
+                self.logs.begin_clean_stop(now);
+            }
+            Stopping::Checkpointing if self.logs.is_cleanly_stopped() => self.phase = Phase::Stopped,
+            Stopping::Checkpointing => {}
+        }
+    }
+
+    fn fail(&mut self, reason: String) {
+        tracing::error!("storage failed: {reason}");
+        self.phase = Phase::Failed(reason);
+    }
+}

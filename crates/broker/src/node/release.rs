@@ -1,0 +1,110 @@
+//! What happens when something became durable or its time came: high watermarks move, answers leave.
+
+use milepost_log::metadata::MetadataChange;
+use milepost_model::{DeletedTopic, Now, PartitionIndex, TopicPartition};
+
+use super::{Node, TopicWait};
+use crate::handlers::fetch::Patience;
+use crate::handlers::{create_partitions, create_topics, delete_topics, fetch, init_producer_id, produce};
+use crate::topics;
+
+impl Node {
+    /// Takes in what the storage completed.
+    pub(super) fn complete(&mut self, now: Now) {
+        let progress = self.logs.poll(now);
+        if let Some(reason) = progress.poisoned {
+            self.fail(reason);
+            return;
+        }
+        if progress.advanced.is_empty() {
+            return;
+        }
+        self.apply_metadata(now);
+        for partition in &progress.advanced {
+            self.release_partition(*partition);
+        }
+        self.coordinators.on_durable(&self.logs, &progress.advanced);
+        self.release_group_answers();
+    }
+
+    fn release_partition(&mut self, partition: TopicPartition) {
+        let Some(end) = self.logs.log(partition).map(milepost_log::PartitionLog::high_watermark) else { return };
+        for wait in self.produces.advance(partition, end) {
+            produce::finish(self, &wait);
+        }
+        for wait in self.fetches.watching(partition) {
+            fetch::answer_or_park(self, wait, Patience::UntilDeadline);
+        }
+    }
+
+    /// Applies the metadata that became durable, then answers those who waited for it.
+    fn apply_metadata(&mut self, now: Now) {
+        for change in self.metadata.on_durable(&self.logs) {
+            match change {
+                MetadataChange::TopicCreated(topic) | MetadataChange::TopicChanged { after: topic, .. } => {
+                    topics::open_partitions(self, &topic);
+                }
+                MetadataChange::TopicDeleted(topic) => self.drop_topic(now, &topic),
+                MetadataChange::ProducerIdsTaken { to, .. } => self.producer_ids.reserved(to),
+                MetadataChange::ClusterIdChosen => {}
+            }
+        }
+        let metadata = self.logs.log(milepost_log::metadata::METADATA_PARTITION);
+        let Some(end) = metadata.map(milepost_log::PartitionLog::high_watermark) else { return };
+        for (key, wait) in self.topics.take_below(end) {
+            match wait {
+                TopicWait::Create(created) => create_topics::finish(self, key, &created),
+                TopicWait::Delete(deleted) => delete_topics::finish(self, key, &deleted),
+                TopicWait::Partitions(grown) => create_partitions::finish(self, key, &grown),
+                TopicWait::ProducerId => init_producer_id::give(self, now, key),
+            }
+        }
+    }
+
+    /// The logs of a deleted topic go, and the offsets that groups committed for it.
+    fn drop_topic(&mut self, now: Now, topic: &milepost_log::metadata::Topic) {
+        self.unopened.remove(&topic.id);
+        let partitions: Vec<PartitionIndex> = (0..topic.partition_count).map(PartitionIndex).collect();
+        for partition in &partitions {
+            let id = TopicPartition { topic: topic.id, partition: *partition };
+            self.logs.delete_partition(id);
+            for wait in self.fetches.watching(id) {
+                fetch::answer_or_park(self, wait, Patience::None);
+            }
+            for wait in self.produces.forget_partition(id) {
+                produce::time_out(self, wait);
+            }
+        }
+        let deleted = DeletedTopic { name: topic.name.clone(), id: topic.id, partitions };
+        self.coordinators.on_topics_deleted(&mut self.logs, now, &[deleted]);
+    }
+
+    /// Tries again to make the logs of topics for which there was no room.
+    pub(super) fn open_missing_logs(&mut self) {
+        for id in std::mem::take(&mut self.unopened) {
+            if let Some(topic) = self.metadata.image().topic_by_id(id).cloned() {
+                topics::open_partitions(self, &topic);
+            }
+        }
+    }
+
+    /// Lets what ran out of time end.
+    pub(super) fn expire(&mut self, now: Now) {
+        for wait in self.produces.expired(now.monotonic) {
+            produce::time_out(self, wait);
+        }
+        for wait in self.fetches.expired(now.monotonic) {
+            fetch::answer_or_park(self, wait, Patience::None);
+        }
+        if self.coordinators.next_deadline().is_some_and(|deadline| deadline <= now.monotonic) {
+            self.coordinators.on_deadline(&mut self.logs, now);
+        }
+    }
+
+    /// Answers every waiting fetch with what there is (a stop).
+    pub(super) fn answer_waiting_fetches(&mut self) {
+        for wait in self.fetches.take_all() {
+            fetch::answer_or_park(self, wait, Patience::None);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Starting a node: recovery, the metadata, the topics' logs, the coordinators.
+
+use std::collections::BTreeMap;
+
+use milepost_coordinator::{Coordinators, Settings as RuntimeSettings};
+use milepost_groups::Groups;
+use milepost_log::metadata::{LoadError, METADATA_PARTITION, MetadataLog, MetadataRecord, ProposeError, Topic};
+use milepost_log::{LogSet, LogSettings, OpenError, RecoveryReport};
+use milepost_model::{Now, TopicId};
+use milepost_storage::Engine;
+
+use super::{Connections, GroupWaits, Node, Phase, TopicWaits};
+use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
+use crate::producer_ids::ProducerIds;
+use crate::purgatory::{FetchWaits, ProduceWaits};
+use crate::random::{self, Random};
+use crate::topics::{self, NewTopic, OFFSETS_TOPIC};
+
+/// Why a node could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The logs cannot be recovered.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The metadata log cannot be read.
+    #[error(transparent)]
+    Metadata(#[from] LoadError),
+    /// The first records cannot be written.
+    #[error("the data folder cannot be written: {0}")]
+    Write(#[from] ProposeError),
+    /// The number of coordinators would change.
+    #[error(
+        "offsets.topic.num.partitions is {asked}, but this data folder has {present}: \
+         the number decides which coordinator a group has and never changes in a folder"
+    )]
+    OffsetsPartitions {
+        /// As configured.
+        asked: i32,
+        /// As it is.
+        present: i32,
+    },
+}
+
+impl Node {
+    /// Recovers what the engine holds and gets ready to serve. Shards may still load when this returns; nothing is
+    /// admitted before the first metadata is durable ([`Node::accepts_more`]).
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn start(
+        engine: Engine,
+        settings: BrokerSettings,
+        log_settings: LogSettings,
+        endpoint: Endpoint,
+        mut random: Box<dyn Random>,
+        now: Now,
+    ) -> Result<(Self, RecoveryReport), StartError> {
+        let (mut logs, report) = LogSet::open(engine, log_settings, now)?;
+        let metadata = MetadataLog::load(&mut logs)?;
+        drop_orphans(&mut logs, &metadata);
+        let offsets = offsets_topic(&metadata, &settings, random.as_mut())?;
+        let group_settings = settings.groups.clone();
+        let runtime =
+            RuntimeSettings { commit_timeout_ms: settings.offsets_commit_timeout_ms, ..RuntimeSettings::default() };
+        let mut seed = [0; 8];
+        random.fill(&mut seed);
+        let hash_seed = u64::from_le_bytes(seed);
+        let coordinators = Coordinators::new(offsets.id, offsets.partition_count, runtime, move |_| {
+            Groups::new(group_settings.clone(), hash_seed)
+        });
+        let mut node = Self {
+            settings,
+            endpoint,
+            logs,
+            metadata,
+            coordinators,
+            connections: Connections::default(),
+            produces: ProduceWaits::default(),
+            fetches: FetchWaits::default(),
+            groups: GroupWaits::default(),
+            topics: TopicWaits::default(),
+            producer_ids: ProducerIds::default(),
+            random,
+            unopened: std::collections::BTreeSet::new(),
+            next_poll: now.monotonic,
+            phase: Phase::Running,
+            stopping: super::Stopping::Draining,
+        };
+        let known: Vec<_> = node.metadata.image().topics().cloned().collect();
+        for topic in &known {
+            topics::open_partitions(&mut node, topic);
+        }
+        node.write_first_records(&offsets, now)?;
+        Ok((node, report))
+    }
+
+    /// In a new folder: the cluster's id and the topic of committed offsets. Its partitions are created in the same
+    /// breath; should a crash keep them and lose the topic, the next start removes them.
+    fn write_first_records(&mut self, offsets: &std::sync::Arc<Topic>, now: Now) -> Result<(), StartError> {
+        let mut records = Vec::new();
+        if self.metadata.image().cluster_id().is_none() {
+            records.push(MetadataRecord::ClusterId(random::uuid(self.random.as_mut()).to_string()));
+        }
+        let is_new = self.metadata.image().topic(OFFSETS_TOPIC).is_none();
+        if is_new {
+            records.push(MetadataRecord::Topic(offsets.clone()));
+        }
+        if !records.is_empty() {
+            self.metadata.propose(&mut self.logs, records, now)?;
+        }
+        if is_new {
+            topics::open_partitions(self, offsets);
+        }
+        Ok(())
+    }
+}
+
+/// The topic of committed offsets, as it is or as it will be.
+fn offsets_topic(
+    metadata: &MetadataLog,
+    settings: &BrokerSettings,
+    random: &mut dyn Random,
+) -> Result<std::sync::Arc<Topic>, StartError> {
+    let asked = settings.offsets_partitions;
+    if let Some(present) = metadata.image().topic(OFFSETS_TOPIC) {
+        let said = settings.values.get(broker_setting("offsets.topic.num.partitions")).1 != Source::Default;
+        if said && present.partition_count != asked {
+            return Err(StartError::OffsetsPartitions { asked, present: present.partition_count });
+        }
+        return Ok(present.clone());
+    }
+    let segment_bytes = settings.values.get(broker_setting("offsets.topic.segment.bytes")).0;
+    let configs = BTreeMap::from([
+        ("cleanup.policy".to_owned(), "compact".to_owned()),
+        ("compression.type".to_owned(), "producer".to_owned()),
+        ("segment.bytes".to_owned(), segment_bytes.to_owned()),
+    ]);
+    let new = NewTopic { name: OFFSETS_TOPIC.to_owned(), partitions: asked, is_internal: true, configs };
+    Ok(std::sync::Arc::new(topics::new_topic(random, new)))
+}
+
+/// Removes the logs that no topic has: a crash came between the deletion of their topic and theirs.
+fn drop_orphans(logs: &mut LogSet, metadata: &MetadataLog) {
+    let known = |id: TopicId| metadata.image().topic_by_id(id).is_some();
+    let orphans: Vec<_> = logs.partitions().filter(|id| *id != METADATA_PARTITION && !known(id.topic)).collect();
+    for id in orphans {
+        tracing::info!("removing partition {id}: its topic was deleted");
+        logs.delete_partition(id);
+    }
+}

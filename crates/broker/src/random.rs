@@ -1,0 +1,24 @@
+//! Randomness as a parameter. Only ids are random: topic ids, the cluster id, member ids.
+
+use milepost_model::TopicId;
+
+/// A source of random bytes.
+pub trait Random {
+    /// Fills the slice.
+    fn fill(&mut self, bytes: &mut [u8]);
+}
+
+/// A random (version 4) UUID, as Kafka makes topic ids.
+pub(crate) fn uuid(random: &mut dyn Random) -> TopicId {
+    let mut bytes = [0; 16];
+    random.fill(&mut bytes);
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    TopicId(bytes)
+}
+
+/// A UUID in its hyphenated text form, as Kafka appends to client ids to make member ids.
+pub(crate) fn uuid_text(random: &mut dyn Random) -> String {
+    let hex: String = uuid(random).0.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}

@@ -1,0 +1,218 @@
+//! One socket: frames in, bytes out. Bounds what a peer can make us hold before it has said anything useful.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use super::Shared;
+use crate::node::{Admission, ConnectionId, Node};
+
+/// How much is asked of the socket at once. A larger frame grows its buffer as its bytes arrive.
+const READ_BYTES: usize = 64 * 1024;
+/// A buffer that grew beyond this for one large frame is given back when it is empty.
+const KEEP_BUFFER_BYTES: usize = 256 * 1024;
+
+/// The sending half of a connection, shared by its task and the driver.
+pub(super) struct Wire {
+    id: ConnectionId,
+    stream: TcpStream,
+    unsent: RefCell<Vec<u8>>,
+    /// Wakes the writer when a socket did not take everything.
+    blocked: Notify,
+    /// Wakes the reader when the node takes more, and both halves when the connection ends.
+    resume: Notify,
+    drained: Notify,
+    closed: Cell<bool>,
+}
+
+impl Wire {
+    /// Takes the node's output for this connection and sends as much as the socket takes now.
+    pub(super) fn send(&self, node: &mut Node) {
+        node.take_output(self.id, &mut self.unsent.borrow_mut());
+        if self.push().is_err() {
+            self.close();
+        }
+        if self.unsent.borrow().is_empty() {
+            if node.is_closing(self.id) {
+                self.close();
+            }
+        } else {
+            self.blocked.notify_one();
+        }
+        self.resume.notify_one();
+    }
+
+    fn push(&self) -> io::Result<()> {
+        let mut unsent = self.unsent.borrow_mut();
+        let mut sent = 0;
+        let result = loop {
+            if sent == unsent.len() {
+                break Ok(());
+            }
+            match self.stream.try_write(&unsent[sent..]) {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        unsent.drain(..sent);
+        if unsent.is_empty() {
+            if unsent.capacity() > KEEP_BUFFER_BYTES {
+                *unsent = Vec::new();
+            }
+            self.drained.notify_waiters();
+        }
+        result
+    }
+
+    fn close(&self) {
+        self.closed.set(true);
+        self.resume.notify_one();
+        self.blocked.notify_one();
+        self.drained.notify_waiters();
+    }
+
+    /// Resolves when everything is sent or the connection is gone.
+    pub(super) async fn flushed(&self) {
+        while !self.closed.get() && !self.unsent.borrow().is_empty() {
+            self.drained.notified().await;
+        }
+    }
+}
+
+/// Takes a new connection in, or closes it when there are too many.
+pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
+    let mut node = shared.node.borrow_mut();
+    if node.connection_count() >= shared.connections_max {
+        tracing::warn!("closing a new connection from {peer}: max.connections ({}) are open", shared.connections_max);
+        return;
+    }
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!("no TCP_NODELAY for {peer}: {error}");
+    }
+    // Kafka writes a client's host as Java prints an address without a name: a slash, then the address.
+    let id = node.connect(format!("/{}", peer.ip()));
+    drop(node);
+    let wire = Rc::new(Wire {
+        id,
+        stream,
+        unsent: RefCell::default(),
+        blocked: Notify::new(),
+        resume: Notify::new(),
+        drained: Notify::new(),
+        closed: Cell::new(false),
+    });
+    shared.wires.borrow_mut().insert(id, Rc::clone(&wire));
+    tokio::task::spawn_local(write_blocked(Rc::clone(&wire)));
+    let shared = Rc::clone(shared);
+    tokio::task::spawn_local(async move {
+        if let Err(reason) = read(&shared, &wire).await {
+            tracing::info!("closing the connection from {peer}: {reason}");
+        }
+        wire.close();
+        shared.wires.borrow_mut().remove(&id);
+        shared.node.borrow_mut().disconnect(id);
+    });
+}
+
+/// Sends the rest whenever the socket takes more again.
+async fn write_blocked(wire: Rc<Wire>) {
+    loop {
+        wire.blocked.notified().await;
+        while !wire.closed.get() && !wire.unsent.borrow().is_empty() {
+            if wire.stream.writable().await.is_err() || wire.push().is_err() {
+                wire.close();
+            }
+        }
+        if wire.closed.get() {
+            return;
+        }
+        wire.resume.notify_one();
+    }
+}
+
+async fn read(shared: &Rc<Shared>, wire: &Rc<Wire>) -> Result<(), String> {
+    let mut buffer: Vec<u8> = Vec::new();
+    loop {
+        while !wire.closed.get() && !takes_more(shared, wire) {
+            wire.resume.notified().await;
+        }
+        if wire.closed.get() {
+            return Ok(());
+        }
+        // Frames that were read already come first: the line may have been full when they arrived.
+        if admit_frames(shared, wire, &mut buffer)? {
+            shared.work.notify_one();
+            continue;
+        }
+        if !receive(shared, wire, &mut buffer).await? {
+            return Ok(());
+        }
+    }
+}
+
+fn takes_more(shared: &Shared, wire: &Wire) -> bool {
+    wire.unsent.borrow().len() < crate::node::OUTPUT_BYTES_MAX && shared.node.borrow().accepts_more(wire.id)
+}
+
+/// Reads once. `false`: the peer is done.
+async fn receive(shared: &Shared, wire: &Wire, buffer: &mut Vec<u8>) -> Result<bool, String> {
+    loop {
+        tokio::select! {
+            ready = wire.stream.readable() => ready.map_err(|error| error.to_string())?,
+            () = wire.resume.notified() => {
+                if wire.closed.get() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            () = tokio::time::sleep(Duration::from_millis(shared.idle_max_ms)) => {
+                if shared.node.borrow().owes_answers(wire.id) {
+                    continue;
+                }
+                return Err(format!("nothing was said for connections.max.idle.ms ({} ms)", shared.idle_max_ms));
+            }
+        }
+        buffer.reserve(READ_BYTES);
+        match wire.stream.try_read_buf(buffer) {
+            Ok(0) if buffer.is_empty() => return Ok(false),
+            Ok(0) => return Err("the peer went in the middle of a request".to_owned()),
+            Ok(_) => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+/// Hands complete frames to the node while it takes them. Returns whether there were any.
+fn admit_frames(shared: &Shared, wire: &Wire, buffer: &mut Vec<u8>) -> Result<bool, String> {
+    let mut node = shared.node.borrow_mut();
+    let mut used = 0;
+    while node.accepts_more(wire.id) {
+        let rest = &buffer[used..];
+        let Some(length) = rest.first_chunk::<4>().map(|bytes| i32::from_be_bytes(*bytes)) else { break };
+        let length = usize::try_from(length).map_err(|_| format!("a frame announced {length} bytes"))?;
+        if length > shared.request_max_bytes {
+            return Err(format!(
+                "a frame announced {length} bytes, above socket.request.max.bytes ({})",
+                shared.request_max_bytes
+            ));
+        }
+        let Some(frame) = rest.get(4..4 + length) else { break };
+        match node.admit(shared.clock.now(), wire.id, frame) {
+            Admission::Admitted => used += 4 + length,
+            Admission::Close(reason) => return Err(reason),
+        }
+    }
+    buffer.drain(..used);
+    if buffer.is_empty() && buffer.capacity() > KEEP_BUFFER_BYTES {
+        *buffer = Vec::new();
+    }
+    Ok(used > 0)
+}
