@@ -141,7 +141,8 @@ fn internal_logs_go_first_and_a_round_is_bounded() {
     let (mut set, _) = open_with(&disk, settings);
     let user = create(&mut set, 1, PartitionConfig::default());
     let internal = partition(2);
-    set.create_partition(internal, "internal-0", LogKind::Internal, PartitionConfig::default()).expect("creates");
+    set.create_partition(internal, "internal-0", LogKind::Internal, PartitionConfig::default())
+        .expect("creates");
     settle(&mut set, now(0));
     for _ in 0..6 {
         append(&mut set, user, &one).expect("appends");

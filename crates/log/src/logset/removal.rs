@@ -50,11 +50,8 @@ impl LogSet {
         }
         for removal in std::mem::take(&mut self.removals) {
             let directory = removal.directory.clone();
-            match self.remove(removal) {
-                Ok(()) => {}
-                Err(error) => {
-                    tracing::warn!(%directory, %error, "files of a deleted log stay until the next start")
-                }
+            if let Err(error) = self.remove(removal) {
+                tracing::warn!(%directory, %error, "files of a deleted log stay until the next start");
             }
         }
     }

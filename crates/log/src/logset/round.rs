@@ -9,7 +9,7 @@ use super::LogSet;
 use super::entries::JournalEntry;
 use super::removal::Removal;
 use crate::partition::{Effect, Run};
-use crate::segment::{Extent, SegmentId};
+use crate::segment::{Extent, Segment, SegmentId};
 use crate::settings::{INTERNAL_SHARE_DENOMINATOR, INTERNAL_SHARE_NUMERATOR, LogKind};
 
 /// The round that was submitted last, and what becomes true when it is durable.
@@ -216,7 +216,7 @@ impl LogSet {
         if partition.deleting || partition.offline.is_some() {
             return;
         }
-        let next_bases = partition.segments.iter().skip(1).map(|segment| segment.base_offset());
+        let next_bases = partition.segments.iter().skip(1).map(Segment::base_offset);
         let ended =
             partition.segments.iter().zip(next_bases).take_while(|(_, next)| *next <= partition.log_start);
         let segments: Vec<_> = ended.map(|(segment, _)| segment.id).collect();

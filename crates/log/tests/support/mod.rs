@@ -1,10 +1,13 @@
 //! What the tests of this room share: time, batches, and driving a [`LogSet`] to rest.
 #![allow(dead_code, reason = "every test file uses another part")]
 
+pub(crate) mod dump;
+pub(crate) mod rng;
+
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec};
 use milepost_log::{
-    AppendError, AppendOrigin, Appended, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig, ReadError,
-    RecoveryReport,
+    AppendError, AppendOrigin, Appended, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig,
+    ReadError, RecoveryReport,
 };
 use milepost_model::{
     Instant, Now, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicId,
@@ -15,7 +18,10 @@ use milepost_storage::{MemoryDisk, MemoryEngine};
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 
 pub(crate) fn now(ms: i64) -> Now {
-    Now { monotonic: Instant(u64::try_from(ms).expect("tests go forward") * 1000), wall: Timestamp(START_MS + ms) }
+    Now {
+        monotonic: Instant(u64::try_from(ms).expect("tests go forward") * 1000),
+        wall: Timestamp(START_MS + ms),
+    }
 }
 
 pub(crate) fn partition(number: u8) -> TopicPartition {
@@ -45,10 +51,20 @@ pub(crate) fn compressed(timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
 }
 
 pub(crate) fn numbered(producer: i64, epoch: i16, sequence: i32, values: &[&[u8]]) -> Vec<u8> {
+    numbered_at(START_MS, producer, epoch, sequence, values)
+}
+
+pub(crate) fn numbered_at(
+    timestamp_ms: i64,
+    producer: i64,
+    epoch: i16,
+    sequence: i32,
+    values: &[&[u8]],
+) -> Vec<u8> {
     let identity = ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(epoch) };
     let options =
         BatchOptions { producer: Some(identity), base_sequence: Some(sequence), ..BatchOptions::default() };
-    build(options, START_MS, values)
+    build(options, timestamp_ms, values)
 }
 
 fn build(options: BatchOptions, timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
@@ -97,13 +113,19 @@ pub(crate) fn read_all(set: &mut LogSet, id: TopicPartition) -> Vec<(i64, Vec<u8
     }
 }
 
-/// The records of whole batches at or above `from`; gives the offset after the last.
-pub(crate) fn collect(mut bytes: &[u8], mut from: Offset, all: &mut Vec<(i64, Vec<u8>)>) -> Offset {
+/// As [`collect`], for histories that report instead of panicking.
+pub(crate) fn collect_checked(
+    mut bytes: &[u8],
+    mut from: Offset,
+    all: &mut Vec<(i64, Vec<u8>)>,
+) -> Result<Offset, String> {
     while !bytes.is_empty() {
-        let (batch, rest) = BatchView::parse(bytes).expect("whole batches");
-        assert!(batch.crc_matches(), "what is read is what was written");
-        for record in &batch.records().expect("opens") {
-            let record = record.expect("well formed");
+        let (batch, rest) = BatchView::parse(bytes).map_err(|error| error.to_string())?;
+        if !batch.crc_matches() {
+            return Err(format!("the batch at {} is damaged", batch.base_offset()));
+        }
+        for record in &batch.records().map_err(|error| error.to_string())? {
+            let record = record.map_err(|error| error.to_string())?;
             if record.offset >= from {
                 all.push((record.offset.0, record.value.unwrap_or_default().to_vec()));
             }
@@ -111,7 +133,12 @@ pub(crate) fn collect(mut bytes: &[u8], mut from: Offset, all: &mut Vec<(i64, Ve
         from = batch.next_offset();
         bytes = rest;
     }
-    from
+    Ok(from)
+}
+
+/// The records of whole batches at or above `from`; gives the offset after the last.
+pub(crate) fn collect(bytes: &[u8], from: Offset, all: &mut Vec<(i64, Vec<u8>)>) -> Offset {
+    collect_checked(bytes, from, all).expect("what is read is what was written")
 }
 
 pub(crate) fn stop_cleanly(mut set: LogSet, at: Now) {

@@ -51,11 +51,12 @@ impl LogSet {
     ) -> Result<Refilled, RefillError> {
         let mut refilled = Refilled::default();
         let mut runs = Vec::new();
+        self.cut_last_segment(partition)?;
         for step in steps {
             match step {
                 Refill::AddSegment(segment) => self.begin_segment(partition, &mut runs, segment, now)?,
                 Refill::Data(batches) => {
-                    self.accept_again(partition, &mut runs, &batches, now, &mut refilled)?
+                    self.accept_again(partition, &mut runs, &batches, now, &mut refilled)?;
                 }
                 Refill::RemoveSegments(segments) => {
                     self.write_runs(partition, &mut runs)?;
@@ -67,6 +68,20 @@ impl LogSet {
         partition.high_watermark = partition.log_end;
         partition.segments.iter_mut().for_each(|segment| segment.durable = segment.written);
         Ok(refilled)
+    }
+
+    /// Opens the files of the last segment, which cuts them to the checkpoint. Sealed ones can't be longer.
+    fn cut_last_segment(&mut self, partition: &mut PartitionLog) -> Result<(), RefillError> {
+        let Some(segment) = partition.segments.back_mut() else { return Ok(()) };
+        if self.settings.recovery_trust == RecoveryTrust::FileContents {
+            return Ok(());
+        }
+        for kind in FileKind::ALL {
+            if segment.written_bytes(kind) > 0 {
+                segment.open(self.store.as_mut(), &partition.directory, kind)?;
+            }
+        }
+        Ok(())
     }
 
     fn begin_segment(
