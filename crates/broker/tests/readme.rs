@@ -1,0 +1,52 @@
+//! The tables of README.md say what the code says. Fails with the lines that should stand there.
+
+use milepost_broker::config::BROKER_SETTINGS;
+use milepost_wire::ADVERTISED;
+
+const README: &str = include_str!("../../../README.md");
+
+/// The lines of the table below this heading line, without the heading.
+fn table(heading: &str) -> Vec<&'static str> {
+    let mut lines = README.lines().skip_while(|line| *line != heading);
+    assert!(lines.next().is_some(), "README.md has no table {heading:?}");
+    assert_eq!(lines.next(), Some("| --- | --- | --- |"));
+    lines.take_while(|line| line.starts_with('|')).collect()
+}
+
+#[test]
+fn the_table_of_settings_is_the_one_in_force() {
+    let expected: Vec<String> = BROKER_SETTINGS
+        .iter()
+        .map(|setting| {
+            let default = match setting.default {
+                "" => "none".to_owned(),
+                default => format!("`{default}`"),
+            };
+            format!("| `{}` | {default} | {} |", setting.name, setting.documentation)
+        })
+        .collect();
+    assert!(
+        table("| setting | default | meaning |") == expected,
+        "the table of settings in README.md should read:\n{}",
+        expected.join("\n")
+    );
+}
+
+#[test]
+fn the_table_of_apis_is_the_one_served() {
+    let expected: Vec<String> = ADVERTISED
+        .iter()
+        .map(|range| {
+            let versions = match (range.min_served, range.max) {
+                (min, max) if min == max => max.to_string(),
+                (min, max) => format!("{min}–{max}"),
+            };
+            format!("| {} | {} | {versions} |", range.key, range.key.code())
+        })
+        .collect();
+    assert!(
+        table("| API | key | versions |") == expected,
+        "the table of APIs in README.md should read:\n{}",
+        expected.join("\n")
+    );
+}
