@@ -46,7 +46,9 @@ pub(crate) fn of_runtime(refusal: RuntimeRefusal) -> ErrorCode {
     match refusal {
         RuntimeRefusal::Loading => ErrorCode::CoordinatorLoadInProgress,
         RuntimeRefusal::NotCoordinator => ErrorCode::NotCoordinator,
-        RuntimeRefusal::TimedOut | RuntimeRefusal::NoSpace | RuntimeRefusal::Busy => ErrorCode::CoordinatorNotAvailable,
+        RuntimeRefusal::TimedOut | RuntimeRefusal::NoSpace | RuntimeRefusal::Busy => {
+            ErrorCode::CoordinatorNotAvailable
+        }
         RuntimeRefusal::TooLarge => ErrorCode::UnknownServerError,
     }
 }
@@ -87,7 +89,9 @@ pub(crate) fn of_batch(error: &BatchError) -> Refusal {
 fn of_invalid_batch(error: &InvalidBatch) -> Refusal {
     let code = match error {
         InvalidBatch::Crc => ErrorCode::CorruptMessage,
-        InvalidBatch::TooLarge { .. } | InvalidBatch::DecompressesTooLarge { .. } => ErrorCode::MessageTooLarge,
+        InvalidBatch::TooLarge { .. } | InvalidBatch::DecompressesTooLarge { .. } => {
+            ErrorCode::MessageTooLarge
+        }
         InvalidBatch::UnknownCodec(_) | InvalidBatch::Undecodable { .. } => ErrorCode::UnknownServerError,
         InvalidBatch::Timestamps(_) => ErrorCode::InvalidTimestamp,
         InvalidBatch::BaseOffset(_)
@@ -99,7 +103,8 @@ fn of_invalid_batch(error: &InvalidBatch) -> Refusal {
     };
     let mut refusal = Refusal::with_message(code, error.to_string());
     if let InvalidBatch::Records(faults) | InvalidBatch::Timestamps(faults) = error {
-        let fault = |fault: &RecordFault| (i32::try_from(fault.index).unwrap_or(i32::MAX), fault.reason.to_string());
+        let fault =
+            |fault: &RecordFault| (i32::try_from(fault.index).unwrap_or(i32::MAX), fault.reason.to_string());
         refusal.records = faults.iter().map(fault).collect();
     }
     refusal
@@ -111,7 +116,9 @@ pub(crate) fn of_append(error: &AppendError) -> Refusal {
         AppendError::NotABatch(error) => return of_batch(error),
         AppendError::Invalid(error) => return of_invalid_batch(error),
         AppendError::UnknownPartition => ErrorCode::NotLeaderOrFollower,
-        AppendError::Offline { .. } | AppendError::Poisoned { .. } | AppendError::DiskFull => ErrorCode::KafkaStorageError,
+        AppendError::Offline { .. } | AppendError::Poisoned { .. } | AppendError::DiskFull => {
+            ErrorCode::KafkaStorageError
+        }
         // Kafka has no word for "too busy"; this one makes every producer wait and try again.
         AppendError::Overloaded => ErrorCode::NotEnoughReplicas,
         AppendError::MoreThanOneBatch => ErrorCode::InvalidRecord,

@@ -17,7 +17,8 @@ const ALTER_CONFIGS: i32 = 1 << 11;
 const IDEMPOTENT_WRITE: i32 = 1 << 12;
 
 /// Everything that can be done with a topic.
-pub(crate) const TOPIC: i32 = READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
+pub(crate) const TOPIC: i32 =
+    READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
 /// Everything that can be done with a group.
 pub(crate) const GROUP: i32 = READ | DELETE | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
 /// Everything that can be done with the cluster.

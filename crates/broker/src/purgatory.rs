@@ -67,7 +67,8 @@ impl ProduceWaits {
 
     /// The waits whose time is up.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<ProduceWait> {
-        let due: Vec<u64> = self.waits.iter().filter(|(_, wait)| wait.deadline <= now).map(|(id, _)| *id).collect();
+        let due: Vec<u64> =
+            self.waits.iter().filter(|(_, wait)| wait.deadline <= now).map(|(id, _)| *id).collect();
         due.iter().filter_map(|id| self.waits.remove(id)).collect()
     }
 
@@ -130,8 +131,12 @@ impl FetchWaits {
 
     /// Drops what a closed connection waited for.
     pub(crate) fn forget_connection(&mut self, connection: ConnectionId) {
-        let ids: Vec<u64> =
-            self.waits.iter().filter(|(_, wait)| wait.key.connection == connection).map(|(id, _)| *id).collect();
+        let ids: Vec<u64> = self
+            .waits
+            .iter()
+            .filter(|(_, wait)| wait.key.connection == connection)
+            .map(|(id, _)| *id)
+            .collect();
         for id in ids {
             drop(self.take(id));
         }

@@ -29,7 +29,9 @@ pub fn open(folder: &DataFolder) -> Result<Engine, AcquireError> {
     let settings = LocalSettings { durability: folder.durability, loss, ..LocalSettings::default() };
     let start = LocalEngine::open_folder(&folder.path, settings)?;
     match start.sync_time_us {
-        Some(micros) => tracing::info!("a sync takes {micros} µs here; rounds are flushed by {:?}", start.flushed_by),
+        Some(micros) => {
+            tracing::info!("a sync takes {micros} µs here; rounds are flushed by {:?}", start.flushed_by);
+        }
         None => tracing::info!("rounds are flushed by {:?}", start.flushed_by),
     }
     Ok(start.engine)

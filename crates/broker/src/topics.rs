@@ -36,10 +36,15 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
         return Err(format!("a topic name must not be {name:?}"));
     }
     if name.len() > NAME_BYTES_MAX {
-        return Err(format!("a topic name has at most {NAME_BYTES_MAX} characters; this one has {}", name.len()));
+        return Err(format!(
+            "a topic name has at most {NAME_BYTES_MAX} characters; this one has {}",
+            name.len()
+        ));
     }
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')) {
-        return Err(format!("the topic name {name:?} has characters other than ASCII letters, digits, '.', '_' and '-'"));
+        return Err(format!(
+            "the topic name {name:?} has characters other than ASCII letters, digits, '.', '_' and '-'"
+        ));
     }
     Ok(())
 }
@@ -82,7 +87,8 @@ pub(crate) fn new_topic(random: &mut dyn Random, topic: NewTopic) -> Topic {
 pub(crate) fn propose(node: &mut Node, topic: NewTopic, now: Now) -> Result<(TopicId, Offset), ProposeError> {
     let topic = new_topic(node.random.as_mut(), topic);
     let id = topic.id;
-    let position = node.metadata.propose(&mut node.logs, vec![MetadataRecord::Topic(Arc::new(topic))], now)?;
+    let position =
+        node.metadata.propose(&mut node.logs, vec![MetadataRecord::Topic(Arc::new(topic))], now)?;
     Ok((id, position))
 }
 
@@ -92,7 +98,8 @@ pub(crate) fn propose(node: &mut Node, topic: NewTopic, now: Now) -> Result<(Top
 /// # Errors
 /// NOT_CONTROLLER.
 pub(crate) fn check_not_changing(node: &Node, id: TopicId) -> Result<(), Refusal> {
-    let changing = node.metadata.image().topic_by_id(id).is_some_and(|topic| node.metadata.is_pending(&topic.name));
+    let changing =
+        node.metadata.image().topic_by_id(id).is_some_and(|topic| node.metadata.is_pending(&topic.name));
     if changing {
         return Err(Refusal::with_message(ErrorCode::NotController, "the topic is being changed; try again"));
     }
@@ -117,7 +124,9 @@ pub(crate) fn open_partitions(node: &mut Node, topic: &Topic) {
 
 /// The partition, if topic and partition exist.
 pub(crate) fn partition(topic: &Topic, index: i32) -> Option<TopicPartition> {
-    (0..topic.partition_count).contains(&index).then_some(TopicPartition { topic: topic.id, partition: PartitionIndex(index) })
+    (0..topic.partition_count)
+        .contains(&index)
+        .then_some(TopicPartition { topic: topic.id, partition: PartitionIndex(index) })
 }
 
 #[cfg(test)]

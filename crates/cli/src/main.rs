@@ -24,6 +24,6 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.command {
-        Command::Serve(serve) => commands::serve::run(serve),
+        Command::Serve(serve) => commands::serve::run(&serve),
     }
 }

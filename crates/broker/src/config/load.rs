@@ -79,11 +79,19 @@ impl Loader {
     ///
     /// # Errors
     /// [`ConfigError`] when a variable with our prefix names no setting.
-    pub fn environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
+    pub fn environment(
+        &mut self,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), ConfigError> {
         for (variable, value) in variables {
             let Some(rest) = variable.strip_prefix(ENVIRONMENT_PREFIX) else { continue };
             let name = rest.to_ascii_lowercase().replace('_', ".");
-            self.set(&name, value, Source::Environment, &format!("from the environment variable {variable}"))?;
+            self.set(
+                &name,
+                value,
+                Source::Environment,
+                &format!("from the environment variable {variable}"),
+            )?;
         }
         Ok(())
     }
@@ -93,7 +101,8 @@ impl Loader {
     /// # Errors
     /// [`ConfigError`].
     pub fn flag(&mut self, said: &str) -> Result<(), ConfigError> {
-        let (name, value) = said.split_once('=').ok_or_else(|| ConfigError::NotAPair { said: said.to_owned() })?;
+        let (name, value) =
+            said.split_once('=').ok_or_else(|| ConfigError::NotAPair { said: said.to_owned() })?;
         self.set(name.trim(), value.trim().to_owned(), Source::Flag, "on the command line")
     }
 
@@ -111,7 +120,11 @@ impl Loader {
             place: place.to_owned(),
             nearest: nearest(name),
         })?;
-        setting.kind.check(&value).map_err(|why| ConfigError::Value { name: name.to_owned(), value: value.clone(), why })?;
+        setting.kind.check(&value).map_err(|why| ConfigError::Value {
+            name: name.to_owned(),
+            value: value.clone(),
+            why,
+        })?;
         self.values.set(setting, value, source);
         Ok(())
     }
@@ -142,7 +155,10 @@ fn flatten(prefix: String, value: &toml::Value, pairs: &mut Vec<(String, String)
         }
         toml::Value::String(text) => pairs.push((prefix, text.clone())),
         toml::Value::Array(items) => {
-            let words: Vec<String> = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
+            let words: Vec<String> = items
+                .iter()
+                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+                .collect();
             pairs.push((prefix, words.join(",")));
         }
         other => pairs.push((prefix, other.to_string())),

@@ -11,7 +11,8 @@ pub(crate) fn partition_config(settings: &TopicSettings<'_>) -> PartitionConfig 
     // The largest number is Kafka's way of saying "no bound".
     let bound = |name: &str| Some(settings.number(name)).filter(|max| *max < i64::MAX);
     PartitionConfig {
-        max_message_bytes: usize::try_from(settings.number("max.message.bytes")).expect("sizes are bounded from below"),
+        max_message_bytes: usize::try_from(settings.number("max.message.bytes"))
+            .expect("sizes are bounded from below"),
         segment_bytes: size("segment.bytes"),
         segment_ms: settings.number("segment.ms"),
         segment_index_bytes: size("segment.index.bytes"),
@@ -25,6 +26,10 @@ pub(crate) fn partition_config(settings: &TopicSettings<'_>) -> PartitionConfig 
             before_max_ms: bound("message.timestamp.before.max.ms"),
             after_max_ms: bound("message.timestamp.after.max.ms"),
         },
-        keys: if settings.has_word("cleanup.policy", "compact") { KeyRule::Required } else { KeyRule::Optional },
+        keys: if settings.has_word("cleanup.policy", "compact") {
+            KeyRule::Required
+        } else {
+            KeyRule::Optional
+        },
     }
 }

@@ -15,7 +15,12 @@ pub struct Setting {
     pub documentation: &'static str,
 }
 
-const fn setting(name: &'static str, kind: Kind, default: &'static str, documentation: &'static str) -> Setting {
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    documentation: &'static str,
+) -> Setting {
     Setting { name, kind, default, documentation }
 }
 
@@ -44,7 +49,12 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "600000",
         "How long a connection may say nothing before it is closed.",
     ),
-    setting("default.replication.factor", Kind::Int { min: 1, max: 1 }, "1", "Replicas of a new topic; one node holds one."),
+    setting(
+        "default.replication.factor",
+        Kind::Int { min: 1, max: 1 },
+        "1",
+        "Replicas of a new topic; one node holds one.",
+    ),
     setting("delete.topic.enable", Kind::Boolean, "true", "Whether topics may be deleted."),
     setting(
         "fetch.max.bytes",
@@ -58,9 +68,19 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "3000",
         "How long the first rebalance of an empty group waits for more members.",
     ),
-    setting("group.max.session.timeout.ms", COUNT, "1800000", "The longest session timeout a member may ask for."),
+    setting(
+        "group.max.session.timeout.ms",
+        COUNT,
+        "1800000",
+        "The longest session timeout a member may ask for.",
+    ),
     setting("group.max.size", COUNT, "2147483647", "The most members a group may have."),
-    setting("group.min.session.timeout.ms", COUNT, "6000", "The shortest session timeout a member may ask for."),
+    setting(
+        "group.min.session.timeout.ms",
+        COUNT,
+        "6000",
+        "The shortest session timeout a member may ask for.",
+    ),
     setting(
         "log.index.interval.bytes",
         MS_INT,
@@ -91,14 +111,24 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "CreateTime",
         "Whether records keep the producer's time or get the broker's.",
     ),
-    setting("log.roll.ms", Kind::Long { min: 1, max: i64::MAX }, "604800000", "The time span after which a segment is rolled."),
+    setting(
+        "log.roll.ms",
+        Kind::Long { min: 1, max: i64::MAX },
+        "604800000",
+        "The time span after which a segment is rolled.",
+    ),
     setting(
         "log.segment.bytes",
         Kind::Int { min: 1_048_576, max: INT_MAX },
         "1073741824",
         "The size at which a segment is rolled.",
     ),
-    setting("max.connections", COUNT, "2147483647", "The most connections held open; further ones are closed at once."),
+    setting(
+        "max.connections",
+        COUNT,
+        "2147483647",
+        "The most connections held open; further ones are closed at once.",
+    ),
     setting("message.max.bytes", MS_INT, "1048588", "The largest record batch accepted, after compression."),
     setting(
         "milepost.checkpoint.journal.bytes",
@@ -164,7 +194,10 @@ pub const BROKER_SETTINGS: &[Setting] = &[
 /// When the name is not in the table.
 #[must_use]
 pub fn broker_setting(name: &str) -> &'static Setting {
-    BROKER_SETTINGS.iter().find(|setting| setting.name == name).expect("the name is in the table of broker settings")
+    BROKER_SETTINGS
+        .iter()
+        .find(|setting| setting.name == name)
+        .expect("the name is in the table of broker settings")
 }
 
 #[cfg(test)]

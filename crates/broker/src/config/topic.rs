@@ -36,32 +36,176 @@ const CODECS: Kind = Kind::OneOf(&["uncompressed", "zstd", "lz4", "snappy", "gzi
 
 /// Every topic setting that Kafka 4.4 knows and a client may therefore send, sorted by name.
 pub const TOPIC_SETTINGS: &[TopicSetting] = &[
-    topic("cleanup.policy", Kind::List(&["compact", "delete"]), "delete", None, "Whether old segments are deleted, compacted, or both."),
-    topic("compression.gzip.level", Kind::Int { min: -1, max: 9 }, "-1", None, "Level used when the broker compresses with gzip."),
-    topic("compression.lz4.level", Kind::Int { min: 1, max: 17 }, "9", None, "Level used when the broker compresses with lz4."),
-    topic("compression.type", CODECS, "producer", None, "The codec batches are stored with; producer keeps them as they came."),
-    topic("compression.zstd.level", Kind::Int { min: -131_072, max: 22 }, "3", None, "Level used when the broker compresses with zstd."),
-    topic("delete.retention.ms", LONG, "86400000", None, "How long a tombstone stays readable after compaction first met it."),
+    topic(
+        "cleanup.policy",
+        Kind::List(&["compact", "delete"]),
+        "delete",
+        None,
+        "Whether old segments are deleted, compacted, or both.",
+    ),
+    topic(
+        "compression.gzip.level",
+        Kind::Int { min: -1, max: 9 },
+        "-1",
+        None,
+        "Level used when the broker compresses with gzip.",
+    ),
+    topic(
+        "compression.lz4.level",
+        Kind::Int { min: 1, max: 17 },
+        "9",
+        None,
+        "Level used when the broker compresses with lz4.",
+    ),
+    topic(
+        "compression.type",
+        CODECS,
+        "producer",
+        None,
+        "The codec batches are stored with; producer keeps them as they came.",
+    ),
+    topic(
+        "compression.zstd.level",
+        Kind::Int { min: -131_072, max: 22 },
+        "3",
+        None,
+        "Level used when the broker compresses with zstd.",
+    ),
+    topic(
+        "delete.retention.ms",
+        LONG,
+        "86400000",
+        None,
+        "How long a tombstone stays readable after compaction first met it.",
+    ),
     topic("file.delete.delay.ms", LONG, "60000", None, "How long a removed segment's file stays."),
-    topic("flush.messages", Kind::Long { min: 1, max: i64::MAX }, "9223372036854775807", None, "Of no effect here: every acknowledged record is on disk."),
-    topic("flush.ms", LONG, "9223372036854775807", None, "Of no effect here: every acknowledged record is on disk."),
-    topic("index.interval.bytes", Kind::Int { min: 0, max: INT_MAX }, "4096", Some("log.index.interval.bytes"), "Bytes of records between two index entries."),
-    topic("max.compaction.lag.ms", Kind::Long { min: 1, max: i64::MAX }, "9223372036854775807", None, "The longest a record stays uncompacted."),
-    topic("max.message.bytes", Kind::Int { min: 0, max: INT_MAX }, "1048588", Some("message.max.bytes"), "The largest record batch accepted, after compression."),
-    topic("message.timestamp.after.max.ms", LONG, "3600000", Some("log.message.timestamp.after.max.ms"), "How far ahead a record's time may lie."),
-    topic("message.timestamp.before.max.ms", LONG, "9223372036854775807", Some("log.message.timestamp.before.max.ms"), "How far behind a record's time may lie."),
-    topic("message.timestamp.type", Kind::OneOf(&["CreateTime", "LogAppendTime"]), "CreateTime", Some("log.message.timestamp.type"), "Whether records keep the producer's time or get the broker's."),
-    topic("min.cleanable.dirty.ratio", Kind::Ratio, "0.5", None, "The share of dirty bytes at which a log is compacted."),
+    topic(
+        "flush.messages",
+        Kind::Long { min: 1, max: i64::MAX },
+        "9223372036854775807",
+        None,
+        "Of no effect here: every acknowledged record is on disk.",
+    ),
+    topic(
+        "flush.ms",
+        LONG,
+        "9223372036854775807",
+        None,
+        "Of no effect here: every acknowledged record is on disk.",
+    ),
+    topic(
+        "index.interval.bytes",
+        Kind::Int { min: 0, max: INT_MAX },
+        "4096",
+        Some("log.index.interval.bytes"),
+        "Bytes of records between two index entries.",
+    ),
+    topic(
+        "max.compaction.lag.ms",
+        Kind::Long { min: 1, max: i64::MAX },
+        "9223372036854775807",
+        None,
+        "The longest a record stays uncompacted.",
+    ),
+    topic(
+        "max.message.bytes",
+        Kind::Int { min: 0, max: INT_MAX },
+        "1048588",
+        Some("message.max.bytes"),
+        "The largest record batch accepted, after compression.",
+    ),
+    topic(
+        "message.timestamp.after.max.ms",
+        LONG,
+        "3600000",
+        Some("log.message.timestamp.after.max.ms"),
+        "How far ahead a record's time may lie.",
+    ),
+    topic(
+        "message.timestamp.before.max.ms",
+        LONG,
+        "9223372036854775807",
+        Some("log.message.timestamp.before.max.ms"),
+        "How far behind a record's time may lie.",
+    ),
+    topic(
+        "message.timestamp.type",
+        Kind::OneOf(&["CreateTime", "LogAppendTime"]),
+        "CreateTime",
+        Some("log.message.timestamp.type"),
+        "Whether records keep the producer's time or get the broker's.",
+    ),
+    topic(
+        "min.cleanable.dirty.ratio",
+        Kind::Ratio,
+        "0.5",
+        None,
+        "The share of dirty bytes at which a log is compacted.",
+    ),
     topic("min.compaction.lag.ms", LONG, "0", None, "The shortest time a record stays uncompacted."),
-    topic("min.insync.replicas", Kind::Int { min: 1, max: INT_MAX }, "1", None, "Replicas that must have a record; one node is one."),
-    topic("preallocate", Kind::Boolean, "false", None, "Of no effect here: the journal is always preallocated."),
-    topic("retention.bytes", Kind::Long { min: i64::MIN, max: i64::MAX }, "-1", None, "The size a partition may reach before its oldest segments go."),
-    topic("retention.ms", Kind::Long { min: -1, max: i64::MAX }, "604800000", None, "The age at which a segment goes."),
-    topic("segment.bytes", Kind::Int { min: 1_048_576, max: INT_MAX }, "1073741824", Some("log.segment.bytes"), "The size at which a segment is rolled."),
-    topic("segment.index.bytes", Kind::Int { min: 4, max: INT_MAX }, "10485760", Some("log.index.size.max.bytes"), "The size an index may reach before its segment is rolled."),
-    topic("segment.jitter.ms", LONG, "0", None, "Random time taken off segment.ms so that segments do not all roll at once."),
-    topic("segment.ms", Kind::Long { min: 1, max: i64::MAX }, "604800000", Some("log.roll.ms"), "The time span after which a segment is rolled."),
-    topic("unclean.leader.election.enable", Kind::Boolean, "false", None, "Of no effect here: one node has no election."),
+    topic(
+        "min.insync.replicas",
+        Kind::Int { min: 1, max: INT_MAX },
+        "1",
+        None,
+        "Replicas that must have a record; one node is one.",
+    ),
+    topic(
+        "preallocate",
+        Kind::Boolean,
+        "false",
+        None,
+        "Of no effect here: the journal is always preallocated.",
+    ),
+    topic(
+        "retention.bytes",
+        Kind::Long { min: i64::MIN, max: i64::MAX },
+        "-1",
+        None,
+        "The size a partition may reach before its oldest segments go.",
+    ),
+    topic(
+        "retention.ms",
+        Kind::Long { min: -1, max: i64::MAX },
+        "604800000",
+        None,
+        "The age at which a segment goes.",
+    ),
+    topic(
+        "segment.bytes",
+        Kind::Int { min: 1_048_576, max: INT_MAX },
+        "1073741824",
+        Some("log.segment.bytes"),
+        "The size at which a segment is rolled.",
+    ),
+    topic(
+        "segment.index.bytes",
+        Kind::Int { min: 4, max: INT_MAX },
+        "10485760",
+        Some("log.index.size.max.bytes"),
+        "The size an index may reach before its segment is rolled.",
+    ),
+    topic(
+        "segment.jitter.ms",
+        LONG,
+        "0",
+        None,
+        "Random time taken off segment.ms so that segments do not all roll at once.",
+    ),
+    topic(
+        "segment.ms",
+        Kind::Long { min: 1, max: i64::MAX },
+        "604800000",
+        Some("log.roll.ms"),
+        "The time span after which a segment is rolled.",
+    ),
+    topic(
+        "unclean.leader.election.enable",
+        Kind::Boolean,
+        "false",
+        None,
+        "Of no effect here: one node has no election.",
+    ),
 ];
 
 /// Why a topic's configuration was refused (INVALID_CONFIG).
@@ -76,7 +220,10 @@ pub fn check_topic_config(name: &str, value: &str) -> Result<(), InvalidTopicCon
     let Some(setting) = find(name) else {
         return Err(InvalidTopicConfig(format!("Unknown topic config name: {name}")));
     };
-    setting.kind.check(value).map_err(|why| InvalidTopicConfig(format!("Invalid value {value} for configuration {name}: {why}")))
+    setting
+        .kind
+        .check(value)
+        .map_err(|why| InvalidTopicConfig(format!("Invalid value {value} for configuration {name}: {why}")))
 }
 
 fn find(name: &str) -> Option<&'static TopicSetting> {

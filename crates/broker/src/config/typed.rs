@@ -38,13 +38,18 @@ impl Endpoint {
     /// Whether only this machine can reach it.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
-        self.host == "localhost" || self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        self.host == "localhost"
+            || self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 }
 
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.host.contains(':') { write!(f, "[{}]:{}", self.host, self.port) } else { write!(f, "{}:{}", self.host, self.port) }
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
     }
 }
 
@@ -133,7 +138,12 @@ impl BrokerSettings {
 fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
     const MS_PER_MINUTE: i64 = 60_000;
     let number = |name: &str| {
-        values.get(broker_setting(name)).0.trim().parse::<i64>().expect("the value was checked against its kind")
+        values
+            .get(broker_setting(name))
+            .0
+            .trim()
+            .parse::<i64>()
+            .expect("the value was checked against its kind")
     };
     let int = |name: &str| i32::try_from(number(name)).expect("the kind bounds it to 32 bits");
     let size = |name: &str| usize::try_from(number(name)).expect("the kind bounds it from below");

@@ -13,7 +13,8 @@ use crate::node::{Node, RequestKey};
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ApiVersionsRequest<'_>) -> Handled {
     let version = context.key.version;
     let error = if version >= 3
-        && !(is_software_word(request.client_software_name) && is_software_word(request.client_software_version))
+        && !(is_software_word(request.client_software_name)
+            && is_software_word(request.client_software_version))
     {
         ErrorCode::InvalidRequest
     } else if version >= 5 {
@@ -24,7 +25,12 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ApiVersion
     let api_keys = if error == ErrorCode::InvalidRequest { Vec::new() } else { advertised() };
     node.connections.respond(
         context.key,
-        &ApiVersionsResponse { error_code: error, api_keys, finalized_features_epoch: 0, ..ApiVersionsResponse::default() },
+        &ApiVersionsResponse {
+            error_code: error,
+            api_keys,
+            finalized_features_epoch: 0,
+            ..ApiVersionsResponse::default()
+        },
     );
     Ok(())
 }
@@ -34,7 +40,11 @@ pub(crate) fn refuse_version(node: &mut Node, key: RequestKey) {
     let own = advertised().into_iter().filter(|range| range.api_key == ApiKey::ApiVersions.code()).collect();
     node.connections.respond(
         key,
-        &ApiVersionsResponse { error_code: ErrorCode::UnsupportedVersion, api_keys: own, ..ApiVersionsResponse::default() },
+        &ApiVersionsResponse {
+            error_code: ErrorCode::UnsupportedVersion,
+            api_keys: own,
+            ..ApiVersionsResponse::default()
+        },
     );
 }
 
@@ -43,7 +53,11 @@ fn cluster_check(node: &Node, request: &ApiVersionsRequest<'_>) -> ErrorCode {
     let named_node = (request.node_id >= 0).then_some(request.node_id);
     match (request.cluster_id, named_node) {
         (None, None) => ErrorCode::None,
-        (Some(cluster), Some(id)) if node.metadata.image().cluster_id() == Some(cluster) && id == node.settings.node_id => ErrorCode::None,
+        (Some(cluster), Some(id))
+            if node.metadata.image().cluster_id() == Some(cluster) && id == node.settings.node_id =>
+        {
+            ErrorCode::None
+        }
         (Some(_), Some(_)) => ErrorCode::RebootstrapRequired,
         _ => ErrorCode::InvalidRequest,
     }

@@ -23,7 +23,11 @@ pub(crate) struct Grown {
     result: Result<(), Refusal>,
 }
 
-pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &CreatePartitionsRequest<'_>) -> Handled {
+pub(crate) fn handle(
+    node: &mut Node,
+    context: Context<'_>,
+    request: &CreatePartitionsRequest<'_>,
+) -> Handled {
     let mut seen = BTreeSet::new();
     let repeated: BTreeSet<&str> =
         request.topics.iter().map(|topic| topic.name).filter(|name| !seen.insert(*name)).collect();
@@ -67,7 +71,10 @@ fn grow(
     }
     let added = asked.count - topic.partition_count;
     if i64::from(added) > topics::PARTITIONS_PER_REQUEST_MAX {
-        return Err(Refusal::with_message(ErrorCode::PolicyViolation, "more than 10000 partitions in one request"));
+        return Err(Refusal::with_message(
+            ErrorCode::PolicyViolation,
+            "more than 10000 partitions in one request",
+        ));
     }
     if let Some(assignments) = &asked.assignments {
         let own = [node.settings.node_id];
@@ -100,5 +107,6 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, grown: &[Grown]) {
             error_message: topic.result.as_ref().err().and_then(|refusal| refusal.message.as_deref()),
         })
         .collect();
-    node.connections.respond(key, &CreatePartitionsResponse { results, ..CreatePartitionsResponse::default() });
+    node.connections
+        .respond(key, &CreatePartitionsResponse { results, ..CreatePartitionsResponse::default() });
 }

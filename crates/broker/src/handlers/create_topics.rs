@@ -42,7 +42,10 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &CreateTopi
             continue;
         }
         let result = if too_many {
-            Err(Refusal::with_message(ErrorCode::PolicyViolation, "more than 10000 partitions in one request"))
+            Err(Refusal::with_message(
+                ErrorCode::PolicyViolation,
+                "more than 10000 partitions in one request",
+            ))
         } else if repeated.contains(topic.name) {
             Err(Refusal::with_message(ErrorCode::InvalidRequest, "the topic is named twice in the request"))
         } else {
@@ -84,8 +87,10 @@ fn create(
     if validate_only {
         return Ok(Topic { id: crate::random::uuid(node.random.as_mut()), partitions, configs });
     }
-    let new = NewTopic { name: topic.name.to_owned(), partitions, is_internal: false, configs: configs.clone() };
-    let (id, position) = topics::propose(node, new, context.now).map_err(|error| errors::of_proposal(&error))?;
+    let new =
+        NewTopic { name: topic.name.to_owned(), partitions, is_internal: false, configs: configs.clone() };
+    let (id, position) =
+        topics::propose(node, new, context.now).map_err(|error| errors::of_proposal(&error))?;
     *last = Some(position);
     Ok(Topic { id, partitions, configs })
 }
@@ -97,12 +102,17 @@ fn check_new_name(node: &Node, name: &str) -> Result<(), Refusal> {
     topics::check_name(name).map_err(|why| Refusal::with_message(ErrorCode::InvalidTopicException, why))?;
     // That the topic exists wins over a collision: an existing topic collides with its own name.
     if node.metadata.image().topic(name).is_some() || node.metadata.is_pending(name) {
-        return Err(Refusal::with_message(ErrorCode::TopicAlreadyExists, format!("topic {name:?} already exists")));
+        return Err(Refusal::with_message(
+            ErrorCode::TopicAlreadyExists,
+            format!("topic {name:?} already exists"),
+        ));
     }
     match topics::colliding(node, name) {
         Some(other) => Err(Refusal::with_message(
             ErrorCode::InvalidTopicException,
-            format!("topic {name:?} collides with the existing topic {other:?} ('.' and '_' count as the same)"),
+            format!(
+                "topic {name:?} collides with the existing topic {other:?} ('.' and '_' count as the same)"
+            ),
         )),
         None => Ok(()),
     }
@@ -114,7 +124,10 @@ fn configs(topic: &CreatableTopic<'_>) -> Result<BTreeMap<String, String>, Refus
     for config in &topic.configs {
         let value = config.value.ok_or_else(|| invalid(format!("the value of {} is null", config.name)))?;
         if value.len() > CONFIG_VALUE_BYTES_MAX {
-            return Err(invalid(format!("the value of {} is longer than {CONFIG_VALUE_BYTES_MAX} bytes", config.name)));
+            return Err(invalid(format!(
+                "the value of {} is longer than {CONFIG_VALUE_BYTES_MAX} bytes",
+                config.name
+            )));
         }
         check_topic_config(config.name, value).map_err(|error| invalid(error.0))?;
         configs.insert(config.name.to_owned(), value.to_owned());
@@ -130,8 +143,10 @@ fn partition_count(node: &Node, topic: &CreatableTopic<'_>) -> Result<i32, Refus
             let why = "with an assignment, partitions and replication factor must be -1";
             return Err(Refusal::with_message(ErrorCode::InvalidRequest, why));
         }
-        let indices: BTreeSet<i32> = topic.assignments.iter().map(|assignment| assignment.partition_index).collect();
-        let count = i32::try_from(topic.assignments.len()).map_err(|_| bad_assignment("too many partitions"))?;
+        let indices: BTreeSet<i32> =
+            topic.assignments.iter().map(|assignment| assignment.partition_index).collect();
+        let count =
+            i32::try_from(topic.assignments.len()).map_err(|_| bad_assignment("too many partitions"))?;
         if indices.len() != topic.assignments.len() || !(0..count).eq(indices) {
             return Err(bad_assignment("partition numbers must be 0, 1, 2 … without gaps or repetition"));
         }
@@ -144,7 +159,10 @@ fn partition_count(node: &Node, topic: &CreatableTopic<'_>) -> Result<i32, Refus
     match topic.replication_factor {
         -1 | 1 => {}
         factor if factor < 1 => {
-            return Err(Refusal::with_message(ErrorCode::InvalidReplicationFactor, "the replication factor must be above 0"));
+            return Err(Refusal::with_message(
+                ErrorCode::InvalidReplicationFactor,
+                "the replication factor must be above 0",
+            ));
         }
         factor => {
             let why = format!("replication factor {factor} is larger than the number of brokers, 1");
@@ -153,7 +171,9 @@ fn partition_count(node: &Node, topic: &CreatableTopic<'_>) -> Result<i32, Refus
     }
     match topic.num_partitions {
         -1 => Ok(node.settings.num_partitions),
-        count if count < 1 => Err(Refusal::with_message(ErrorCode::InvalidPartitions, "a topic needs at least one partition")),
+        count if count < 1 => {
+            Err(Refusal::with_message(ErrorCode::InvalidPartitions, "a topic needs at least one partition"))
+        }
         count => Ok(count),
     }
 }
@@ -186,7 +206,10 @@ fn result<'a>(values: &'a Values, created: &'a Created) -> CreatableTopicResult<
     }
 }
 
-fn effective_configs<'a>(values: &'a Values, own: &'a BTreeMap<String, String>) -> Vec<CreatableTopicConfigs<'a>> {
+fn effective_configs<'a>(
+    values: &'a Values,
+    own: &'a BTreeMap<String, String>,
+) -> Vec<CreatableTopicConfigs<'a>> {
     let settings = TopicSettings::new(own, values);
     TOPIC_SETTINGS
         .iter()

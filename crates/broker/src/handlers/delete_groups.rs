@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use milepost_groups::{DeleteGroups, Reply, Request};
 use milepost_model::PartitionIndex;
 use milepost_wire::ErrorCode;
-use milepost_wire::messages::delete_groups::{DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse};
+use milepost_wire::messages::delete_groups::{
+    DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse,
+};
 
 use super::{Context, Handled};
 use crate::errors;
@@ -39,9 +41,10 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, results: V
     let mut answers = Vec::new();
     for (groups, result) in asked.shards.iter().zip(results) {
         let codes: Vec<ErrorCode> = match result {
-            Ok(Reply::DeleteGroups(results)) => {
-                results.into_iter().map(|result| result.err().map_or(ErrorCode::None, errors::of_group)).collect()
-            }
+            Ok(Reply::DeleteGroups(results)) => results
+                .into_iter()
+                .map(|result| result.err().map_or(ErrorCode::None, errors::of_group))
+                .collect(),
             Ok(other) => panic!("a coordinator answered DeleteGroups with {other:?}"),
             Err(refusal) => vec![errors::of_runtime(refusal); groups.len()],
         };
@@ -51,5 +54,6 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, results: V
             error_message: None,
         }));
     }
-    node.connections.respond(key, &DeleteGroupsResponse { results: answers, ..DeleteGroupsResponse::default() });
+    node.connections
+        .respond(key, &DeleteGroupsResponse { results: answers, ..DeleteGroupsResponse::default() });
 }

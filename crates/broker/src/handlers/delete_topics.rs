@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use milepost_log::metadata::MetadataRecord;
 use milepost_model::{Offset, TopicId};
 use milepost_wire::ErrorCode;
-use milepost_wire::messages::delete_topics::{DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse};
+use milepost_wire::messages::delete_topics::{
+    DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse,
+};
 
 use super::{Context, Handled};
 use crate::errors::{self, Refusal};
@@ -43,9 +45,10 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DeleteTopi
         let result = match found {
             _ if !node.settings.delete_topics => Err(disabled(context.key.version)),
             Err(code) => Err(code.into()),
-            Ok(id) if times.get(&id).is_some_and(|count| *count > 1) => {
-                Err(Refusal::with_message(ErrorCode::InvalidRequest, "the topic is named twice in the request"))
-            }
+            Ok(id) if times.get(&id).is_some_and(|count| *count > 1) => Err(Refusal::with_message(
+                ErrorCode::InvalidRequest,
+                "the topic is named twice in the request",
+            )),
             Ok(id) => delete(node, context, id, &mut last),
         };
         let (name, id) = shown(node, entry, found.ok());
@@ -73,7 +76,9 @@ fn asked<'a>(version: i16, request: &DeleteTopicsRequest<'a>) -> Vec<Asked<'a>> 
 fn find(node: &Node, asked: Asked<'_>) -> Result<TopicId, ErrorCode> {
     let image = node.metadata.image();
     match asked {
-        Asked::Name(name) => image.topic(name).map(|topic| topic.id).ok_or(ErrorCode::UnknownTopicOrPartition),
+        Asked::Name(name) => {
+            image.topic(name).map(|topic| topic.id).ok_or(ErrorCode::UnknownTopicOrPartition)
+        }
         Asked::Id(id) => image.topic_by_id(id).map(|topic| topic.id).ok_or(ErrorCode::UnknownTopicId),
         Asked::Unclear(..) => Err(ErrorCode::InvalidRequest),
     }
@@ -92,8 +97,14 @@ fn disabled(version: i16) -> Refusal {
     Refusal::with_message(code, "topics cannot be deleted: delete.topic.enable is false")
 }
 
-fn delete(node: &mut Node, context: Context<'_>, id: TopicId, last: &mut Option<Offset>) -> Result<(), Refusal> {
-    let is_offsets = node.metadata.image().topic_by_id(id).is_some_and(|topic| topic.name == topics::OFFSETS_TOPIC);
+fn delete(
+    node: &mut Node,
+    context: Context<'_>,
+    id: TopicId,
+    last: &mut Option<Offset>,
+) -> Result<(), Refusal> {
+    let is_offsets =
+        node.metadata.image().topic_by_id(id).is_some_and(|topic| topic.name == topics::OFFSETS_TOPIC);
     if is_offsets {
         // Every committed offset of every group would go at once; nobody means that.
         let why = "the topic of committed offsets cannot be deleted";

@@ -10,7 +10,10 @@ use milepost_wire::messages::describe_configs::{
 };
 
 use super::{Context, Handled};
-use crate::config::{BROKER_SETTINGS, BrokerSettings, Kind, Setting, Source, TOPIC_SETTINGS, TopicSetting, TopicSettings, Values, broker_setting};
+use crate::config::{
+    BROKER_SETTINGS, BrokerSettings, Kind, Setting, Source, TOPIC_SETTINGS, TopicSetting, TopicSettings,
+    Values, broker_setting,
+};
 use crate::node::Node;
 use crate::topics;
 
@@ -43,7 +46,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DescribeCo
         .resources
         .iter()
         .map(|resource| {
-            let described = if all_known { describe(broker, resource, wish) } else { Err(ErrorCode::InvalidRequest) };
+            let described =
+                if all_known { describe(broker, resource, wish) } else { Err(ErrorCode::InvalidRequest) };
             let (error_code, configs) = match described {
                 Ok(configs) => (ErrorCode::None, configs),
                 Err(code) => (code, Vec::new()),
@@ -96,7 +100,11 @@ fn topic_entry<'a>(
     let mut synonyms = Vec::new();
     if wish.synonyms {
         if let Some(value) = own.get(setting.name) {
-            synonyms.push(DescribeConfigsSynonym { name: setting.name, value: Some(value), source: SOURCE_TOPIC });
+            synonyms.push(DescribeConfigsSynonym {
+                name: setting.name,
+                value: Some(value),
+                source: SOURCE_TOPIC,
+            });
         }
         match setting.synonym.map(broker_setting) {
             Some(broker) => synonyms.extend(broker_synonyms(values, broker)),
@@ -119,7 +127,11 @@ fn topic_entry<'a>(
     }
 }
 
-fn broker_entry<'a>(values: &'a Values, setting: &'static Setting, wish: Wish) -> DescribeConfigsResourceResult<'a> {
+fn broker_entry<'a>(
+    values: &'a Values,
+    setting: &'static Setting,
+    wish: Wish,
+) -> DescribeConfigsResourceResult<'a> {
     DescribeConfigsResourceResult {
         name: setting.name,
         value: Some(values.get(setting).0),

@@ -38,7 +38,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DescribeGr
 }
 
 pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, results: Vec<GroupResult>) {
-    let described: Vec<Result<DescribedGroup, ErrorCode>> = results.into_iter().map(|result| described(key.version, result)).collect();
+    let described: Vec<Result<DescribedGroup, ErrorCode>> =
+        results.into_iter().map(|result| described(key.version, result)).collect();
     let groups = asked
         .groups
         .iter()

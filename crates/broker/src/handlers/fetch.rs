@@ -8,8 +8,8 @@ use milepost_log::{FirstBatch, LogSet, PartitionLog};
 use milepost_model::{LeaderEpoch, Offset, TopicId, TopicPartition};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::fetch::{
-    EpochEndOffset, FetchPartition, FetchRequest, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint,
-    PartitionData,
+    EpochEndOffset, FetchPartition, FetchRequest, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch,
+    NodeEndpoint, PartitionData,
 };
 
 use super::{Context, Handled};
@@ -54,7 +54,8 @@ impl FetchPlan {
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FetchRequest<'_>) -> Handled {
     if request.session_id != 0 && request.session_epoch > 0 {
         // Nobody was given a session, so this one cannot be known.
-        let response = FetchResponse { error_code: ErrorCode::FetchSessionIdNotFound, ..FetchResponse::default() };
+        let response =
+            FetchResponse { error_code: ErrorCode::FetchSessionIdNotFound, ..FetchResponse::default() };
         node.connections.respond(context.key, &response);
         return Ok(());
     }
@@ -145,7 +146,10 @@ impl Answers {
     /// Whether there is no point in waiting: enough bytes, or something that the client must hear of at once.
     fn is_complete(&self, min_bytes: usize) -> bool {
         self.bytes >= min_bytes
-            || self.partitions.iter().any(|answer| answer.error != ErrorCode::None || answer.diverging.is_some())
+            || self
+                .partitions
+                .iter()
+                .any(|answer| answer.error != ErrorCode::None || answer.diverging.is_some())
     }
 }
 
@@ -154,10 +158,13 @@ fn read_all(logs: &mut LogSet, version: i16, plan: &FetchPlan) -> Answers {
     for partition in plan.topics.iter().flat_map(|topic| &topic.partitions) {
         let budget = plan.max_bytes.saturating_sub(answers.bytes);
         let first = if answers.bytes == 0 { FirstBatch::AlwaysWhole } else { FirstBatch::OnlyIfFits };
-        let answer = match partition.found.and_then(|id| read_one(logs, id, &partition.asked, budget, first)) {
+        let answer = match partition.found.and_then(|id| read_one(logs, id, &partition.asked, budget, first))
+        {
             Ok(answer) => answer,
             // Older clients do not know KAFKA_STORAGE_ERROR.
-            Err(ErrorCode::KafkaStorageError) if version <= 5 => Answer::refused(ErrorCode::NotLeaderOrFollower),
+            Err(ErrorCode::KafkaStorageError) if version <= 5 => {
+                Answer::refused(ErrorCode::NotLeaderOrFollower)
+            }
             Err(error) => Answer::refused(error),
         };
         answers.bytes += answer.records.len();
@@ -187,8 +194,9 @@ fn read_one(
         return Ok(answer);
     }
     let max_bytes = usize::try_from(asked.partition_max_bytes).unwrap_or(0).min(budget);
-    answer.records =
-        logs.read(id, Offset(asked.fetch_offset), max_bytes, first).map_err(|error| errors::of_read(&error))?;
+    answer.records = logs
+        .read(id, Offset(asked.fetch_offset), max_bytes, first)
+        .map_err(|error| errors::of_read(&error))?;
     Ok(answer)
 }
 
@@ -204,7 +212,8 @@ fn diverging_epoch(log: &PartitionLog, asked: &FetchPartition) -> Option<(Leader
 
 fn respond(node: &mut Node, key: RequestKey, plan: &FetchPlan, answers: &Answers) {
     let mut found = answers.partitions.iter();
-    let leader = LeaderIdAndEpoch { leader_id: node.settings.node_id, leader_epoch: node.logs.leader_epoch().0 };
+    let leader =
+        LeaderIdAndEpoch { leader_id: node.settings.node_id, leader_epoch: node.logs.leader_epoch().0 };
     let mut names_leader = false;
     let mut responses = Vec::with_capacity(plan.topics.len());
     for topic in &plan.topics {
@@ -239,11 +248,11 @@ fn partition_data(index: i32, isolation_level: i8, answer: &Answer) -> Partition
         last_stable_offset: answer.last_stable_offset,
         log_start_offset: answer.log_start_offset,
         // Without transactions none was aborted; read_committed still wants a list, read_uncommitted none.
-        aborted_transactions: (isolation_level == READ_COMMITTED && answer.error == ErrorCode::None).then(Vec::new),
+        aborted_transactions: (isolation_level == READ_COMMITTED && answer.error == ErrorCode::None)
+            .then(Vec::new),
         records: Some(&answer.records),
-        diverging_epoch: answer.diverging.map_or_else(EpochEndOffset::default, |(epoch, end)| EpochEndOffset {
-            epoch: epoch.0,
-            end_offset: end.0,
+        diverging_epoch: answer.diverging.map_or_else(EpochEndOffset::default, |(epoch, end)| {
+            EpochEndOffset { epoch: epoch.0, end_offset: end.0 }
         }),
         ..PartitionData::default()
     }

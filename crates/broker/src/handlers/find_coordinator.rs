@@ -4,7 +4,9 @@
 //! take as "try later".
 
 use milepost_wire::ErrorCode;
-use milepost_wire::messages::find_coordinator::{Coordinator, FindCoordinatorRequest, FindCoordinatorResponse};
+use milepost_wire::messages::find_coordinator::{
+    Coordinator, FindCoordinatorRequest, FindCoordinatorResponse,
+};
 
 use super::{Context, Handled};
 use crate::node::Node;
@@ -31,7 +33,14 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FindCoordi
         FindCoordinatorResponse { coordinators, ..FindCoordinatorResponse::default() }
     } else {
         let error_message = if found { Some("NONE") } else { Some(error.name()) };
-        FindCoordinatorResponse { error_code: error, error_message, node_id, host, port, ..FindCoordinatorResponse::default() }
+        FindCoordinatorResponse {
+            error_code: error,
+            error_message,
+            node_id,
+            host,
+            port,
+            ..FindCoordinatorResponse::default()
+        }
     };
     node.connections.respond(context.key, &response);
     Ok(())

@@ -17,7 +17,13 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &HeartbeatR
         group_instance_id: request.group_instance_id,
         generation: Generation(request.generation_id),
     };
-    node.ask(context.now, context.key, GroupAnswer::Heartbeat, request.group_id, Request::Heartbeat(heartbeat));
+    node.ask(
+        context.now,
+        context.key,
+        GroupAnswer::Heartbeat,
+        request.group_id,
+        Request::Heartbeat(heartbeat),
+    );
     Ok(())
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &InitProduc
 /// Answers with the next id, or waits for a block of them.
 pub(crate) fn give(node: &mut Node, now: Now, key: RequestKey) {
     if let Some(ProducerId(producer_id)) = node.producer_ids.take() {
-        node.connections.respond(key, &InitProducerIdResponse { producer_id, ..InitProducerIdResponse::default() });
+        node.connections
+            .respond(key, &InitProducerIdResponse { producer_id, ..InitProducerIdResponse::default() });
         return;
     }
     if node.producer_ids.reserving().is_none() && !reserve(node, now) {
@@ -59,5 +60,6 @@ fn reserve(node: &mut Node, now: Now) -> bool {
 }
 
 fn refuse(node: &mut Node, key: RequestKey, error_code: ErrorCode) {
-    node.connections.respond(key, &InitProducerIdResponse { error_code, ..InitProducerIdResponse::default() });
+    node.connections
+        .respond(key, &InitProducerIdResponse { error_code, ..InitProducerIdResponse::default() });
 }

@@ -37,7 +37,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &JoinGroupR
             .map(|protocol| JoinProtocol { name: protocol.name, metadata: protocol.metadata })
             .collect(),
         session_timeout_ms: request.session_timeout_ms,
-        rebalance_timeout_ms: (version >= 1 && request.rebalance_timeout_ms >= 0).then_some(request.rebalance_timeout_ms),
+        rebalance_timeout_ms: (version >= 1 && request.rebalance_timeout_ms >= 0)
+            .then_some(request.rebalance_timeout_ms),
         member_id_suffix: &suffix,
         new_member: if version >= MEMBER_ID_REQUIRED_FROM {
             NewMember::JoinsAgainWithId
@@ -51,7 +52,13 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &JoinGroupR
         },
     };
     let asked = Asked { member_id: request.member_id.to_owned() };
-    node.ask(context.now, context.key, GroupAnswer::JoinGroup(asked), request.group_id, Request::JoinGroup(join));
+    node.ask(
+        context.now,
+        context.key,
+        GroupAnswer::JoinGroup(asked),
+        request.group_id,
+        Request::JoinGroup(join),
+    );
     Ok(())
 }
 

@@ -31,9 +31,20 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &LeaveGroup
             group_instance_id: *instance,
         })
         .collect();
-    let asked = Asked { members: leaving.iter().map(|(id, instance)| ((*id).to_owned(), instance.map(str::to_owned))).collect() };
+    let asked = Asked {
+        members: leaving
+            .iter()
+            .map(|(id, instance)| ((*id).to_owned(), instance.map(str::to_owned)))
+            .collect(),
+    };
     let leave = LeaveGroup { group_id: request.group_id, members };
-    node.ask(context.now, context.key, GroupAnswer::LeaveGroup(asked), request.group_id, Request::LeaveGroup(leave));
+    node.ask(
+        context.now,
+        context.key,
+        GroupAnswer::LeaveGroup(asked),
+        request.group_id,
+        Request::LeaveGroup(leave),
+    );
     Ok(())
 }
 
@@ -57,5 +68,6 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, result: Gr
     if key.version < MEMBERS_FROM && error_code == ErrorCode::None {
         error_code = members.first().map_or(ErrorCode::None, |member| member.error_code);
     }
-    node.connections.respond(key, &LeaveGroupResponse { error_code, members, ..LeaveGroupResponse::default() });
+    node.connections
+        .respond(key, &LeaveGroupResponse { error_code, members, ..LeaveGroupResponse::default() });
 }

@@ -26,7 +26,7 @@ fn type_name(kind: GroupType) -> &'static str {
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ListGroupsRequest<'_>) -> Handled {
     let list = ListGroups {
-        states: filter(&request.states_filter, &GroupState::ALL, |state| state.name()),
+        states: filter(&request.states_filter, &GroupState::ALL, GroupState::name),
         types: filter(&request.types_filter, &TYPES, type_name),
     };
     let parts = (0..node.coordinators.partition_count())
@@ -60,7 +60,8 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, results: Vec<GroupResult>
         groups.clear();
     }
     let groups = groups.iter().map(to_wire).collect();
-    node.connections.respond(key, &ListGroupsResponse { error_code, groups, ..ListGroupsResponse::default() });
+    node.connections
+        .respond(key, &ListGroupsResponse { error_code, groups, ..ListGroupsResponse::default() });
 }
 
 fn to_wire(group: &ListedGroup) -> WireGroup<'_> {

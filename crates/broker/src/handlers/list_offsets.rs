@@ -40,7 +40,10 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ListOffset
                 };
                 response(asked.partition_index, result)
             };
-            ListOffsetsTopicResponse { name: topic.name, partitions: topic.partitions.iter().map(&mut one).collect() }
+            ListOffsetsTopicResponse {
+                name: topic.name,
+                partitions: topic.partitions.iter().map(&mut one).collect(),
+            }
         })
         .collect();
     let response = ListOffsetsResponse { topics, ..ListOffsetsResponse::default() };
@@ -50,7 +53,10 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ListOffset
 
 fn repeated<'a>(request: &ListOffsetsRequest<'a>) -> BTreeSet<(&'a str, i32)> {
     let mut seen = BTreeSet::new();
-    let all = request.topics.iter().flat_map(|topic| topic.partitions.iter().map(|p| (topic.name, p.partition_index)));
+    let all = request
+        .topics
+        .iter()
+        .flat_map(|topic| topic.partitions.iter().map(|p| (topic.name, p.partition_index)));
     all.filter(|partition| !seen.insert(*partition)).collect()
 }
 
@@ -69,7 +75,9 @@ fn look_up(
     let found = match asked.timestamp {
         LATEST => Some((end, None, Some(node.logs.leader_epoch()))),
         EARLIEST => Some((log.log_start_offset(), None, log.epoch_at(log.log_start_offset()))),
-        EARLIEST_LOCAL if version >= 8 => Some((log.log_start_offset(), None, log.epoch_at(log.log_start_offset()))),
+        EARLIEST_LOCAL if version >= 8 => {
+            Some((log.log_start_offset(), None, log.epoch_at(log.log_start_offset())))
+        }
         MAX_TIMESTAMP if version >= 7 => {
             let newest = node.logs.offset_of_max_timestamp(id).map_err(|error| errors::of_read(&error))?;
             newest.map(|(offset, time, epoch)| (offset, Some(time), Some(epoch)))
@@ -78,9 +86,13 @@ fn look_up(
         LATEST_TIERED if version >= 9 => None,
         EARLIEST_PENDING_UPLOAD if version >= 11 => None,
         time if time >= 0 => {
-            let first =
-                node.logs.offset_for_timestamp(id, Timestamp(time)).map_err(|error| errors::of_read(&error))?;
-            first.filter(|(offset, ..)| *offset < end).map(|(offset, time, epoch)| (offset, Some(time), Some(epoch)))
+            let first = node
+                .logs
+                .offset_for_timestamp(id, Timestamp(time))
+                .map_err(|error| errors::of_read(&error))?;
+            first
+                .filter(|(offset, ..)| *offset < end)
+                .map(|(offset, time, epoch)| (offset, Some(time), Some(epoch)))
         }
         _ => return Err(ErrorCode::UnsupportedVersion),
     };
@@ -88,7 +100,8 @@ fn look_up(
 }
 
 fn response(index: i32, result: Result<Found, ErrorCode>) -> ListOffsetsPartitionResponse {
-    let none = ListOffsetsPartitionResponse { partition_index: index, ..ListOffsetsPartitionResponse::default() };
+    let none =
+        ListOffsetsPartitionResponse { partition_index: index, ..ListOffsetsPartitionResponse::default() };
     match result {
         Err(error_code) => ListOffsetsPartitionResponse { error_code, ..none },
         Ok(None) => none,

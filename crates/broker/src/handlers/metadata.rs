@@ -9,7 +9,8 @@ use milepost_log::metadata::{MetadataImage, Topic};
 use milepost_model::TopicId;
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::metadata::{
-    MetadataRequest, MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
+    MetadataRequest, MetadataResponse, MetadataResponseBroker, MetadataResponsePartition,
+    MetadataResponseTopic,
 };
 
 use super::{Context, Handled};
@@ -53,7 +54,6 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &MetadataRe
             host: &node.endpoint.host,
             port: i32::from(node.endpoint.port),
             rack: None,
-            ..MetadataResponseBroker::default()
         }],
         cluster_id: view.image.cluster_id(),
         controller_id: node.settings.node_id,
@@ -125,25 +125,34 @@ impl<'a> View<'a> {
             Some(topic) => self.topic(topic),
             None => {
                 let named_well = topics::check_name(name).is_ok();
-                let error = if named_well { ErrorCode::UnknownTopicOrPartition } else { ErrorCode::InvalidTopicException };
+                let error = if named_well {
+                    ErrorCode::UnknownTopicOrPartition
+                } else {
+                    ErrorCode::InvalidTopicException
+                };
                 refused(Some(name), TopicId::ZERO, error)
             }
         };
-        let (known, unknown): (Vec<_>, Vec<_>) = names.iter().map(one).partition(|topic| topic.error_code == ErrorCode::None);
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            names.iter().map(one).partition(|topic| topic.error_code == ErrorCode::None);
         known.into_iter().chain(unknown).collect()
     }
 
     fn by_ids(&self, ids: &BTreeSet<TopicId>) -> Vec<MetadataResponseTopic<'a>> {
-        let (known, unknown): (Vec<_>, Vec<_>) = ids.iter().partition(|id| self.image.topic_by_id(**id).is_some());
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            ids.iter().partition(|id| self.image.topic_by_id(**id).is_some());
         let refusals = unknown.into_iter().map(|id: &TopicId| refused(None, *id, ErrorCode::UnknownTopicId));
-        let topics = known.into_iter().filter_map(|id| self.image.topic_by_id(*id)).map(|topic| self.topic(topic));
+        let topics =
+            known.into_iter().filter_map(|id| self.image.topic_by_id(*id)).map(|topic| self.topic(topic));
         refusals.chain(topics).collect()
     }
 
     fn refuse_all(&self, request: &MetadataRequest<'a>) -> Vec<MetadataResponseTopic<'a>> {
         let asked = request.topics.iter().flatten();
         // Before version 12 a name may not be null, in the answer either.
-        asked.map(|topic| refused(Some(topic.name.unwrap_or("")), topic.topic_id, ErrorCode::InvalidRequest)).collect()
+        asked
+            .map(|topic| refused(Some(topic.name.unwrap_or("")), topic.topic_id, ErrorCode::InvalidRequest))
+            .collect()
     }
 
     fn topic(&self, topic: &'a Topic) -> MetadataResponseTopic<'a> {

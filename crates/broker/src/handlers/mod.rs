@@ -79,7 +79,9 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
         RequestBody::Produce(request) => produce::handle(node, context, &request),
         RequestBody::Fetch(request) => fetch::handle(node, context, &request),
         RequestBody::ListOffsets(request) => list_offsets::handle(node, context, &request),
-        RequestBody::OffsetForLeaderEpoch(request) => offset_for_leader_epoch::handle(node, context, &request),
+        RequestBody::OffsetForLeaderEpoch(request) => {
+            offset_for_leader_epoch::handle(node, context, &request)
+        }
         RequestBody::InitProducerId(request) => init_producer_id::handle(node, context, &request),
         RequestBody::FindCoordinator(request) => find_coordinator::handle(node, context, &request),
         RequestBody::JoinGroup(request) => join_group::handle(node, context, &request),
@@ -102,7 +104,9 @@ fn place(
     version: i16,
     correlation_id: i32,
 ) -> Result<RequestKey, CloseConnection> {
-    let sequence =
-        node.connections.admit(connection).ok_or_else(|| CloseConnection("the connection is closed".to_owned()))?;
+    let sequence = node
+        .connections
+        .admit(connection)
+        .ok_or_else(|| CloseConnection("the connection is closed".to_owned()))?;
     Ok(RequestKey { connection, sequence, api, version, correlation_id })
 }

@@ -7,8 +7,8 @@ use milepost_groups::{MissingGroup, OffsetCommit, OffsetToCommit, Reply, Request
 use milepost_model::{Generation, LeaderEpoch, Offset, PartitionIndex, TopicId};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::offset_commit::{
-    OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse, OffsetCommitResponsePartition,
-    OffsetCommitResponseTopic,
+    OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse,
+    OffsetCommitResponsePartition, OffsetCommitResponseTopic,
 };
 
 use super::{Context, Handled};
@@ -44,7 +44,8 @@ struct Resolved {
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetCommitRequest<'_>) -> Handled {
     let version = context.key.version;
-    let resolved: Vec<Option<Resolved>> = request.topics.iter().map(|topic| resolve(node, version, topic)).collect();
+    let resolved: Vec<Option<Resolved>> =
+        request.topics.iter().map(|topic| resolve(node, version, topic)).collect();
     let mut asked = Asked { topics: Vec::with_capacity(request.topics.len()) };
     let mut offsets = Vec::new();
     for (topic, resolved) in request.topics.iter().zip(&resolved) {
@@ -90,8 +91,11 @@ fn sort_out<'a>(
     offsets: &mut Vec<OffsetToCommit<'a>>,
 ) -> Vec<(i32, Option<ErrorCode>)> {
     let Some(found) = resolved else {
-        let code =
-            if version >= TOPIC_IDS_FROM { ErrorCode::UnknownTopicId } else { ErrorCode::UnknownTopicOrPartition };
+        let code = if version >= TOPIC_IDS_FROM {
+            ErrorCode::UnknownTopicId
+        } else {
+            ErrorCode::UnknownTopicOrPartition
+        };
         return topic.partitions.iter().map(|partition| (partition.partition_index, Some(code))).collect();
     };
     let mut one = |partition: &OffsetCommitRequestPartition<'a>| {
@@ -117,11 +121,9 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, result: Gr
     match result {
         Ok(Reply::OffsetCommit(Ok(refused))) => {
             let mut refused = refused.into_iter().peekable();
-            respond(node, key, asked, |index| {
-                match refused.next_if(|refused| refused.index == index) {
-                    Some(refused) => errors::of_group(refused.error),
-                    None => ErrorCode::None,
-                }
+            respond(node, key, asked, |index| match refused.next_if(|refused| refused.index == index) {
+                Some(refused) => errors::of_group(refused.error),
+                None => ErrorCode::None,
             });
         }
         Ok(Reply::OffsetCommit(Err(error))) => respond(node, key, asked, |_| errors::of_group(error)),

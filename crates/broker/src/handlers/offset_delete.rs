@@ -30,8 +30,10 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetDele
         .iter()
         .map(|topic| {
             let count = image.topic(topic.name).map_or(0, |found| found.partition_count);
-            let refused = |index| (!(0..count).contains(&index)).then_some(ErrorCode::UnknownTopicOrPartition);
-            let partitions = topic.partitions.iter().map(|p| (p.partition_index, refused(p.partition_index))).collect();
+            let refused =
+                |index| (!(0..count).contains(&index)).then_some(ErrorCode::UnknownTopicOrPartition);
+            let partitions =
+                topic.partitions.iter().map(|p| (p.partition_index, refused(p.partition_index))).collect();
             AskedTopic { name: topic.name.to_owned(), partitions }
         })
         .collect();
@@ -40,7 +42,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetDele
         .iter()
         .flat_map(|topic| {
             let exist = topic.partitions.iter().filter(|(_, refused)| refused.is_none());
-            exist.map(|(index, _)| PartitionToDelete { topic: &topic.name, partition: PartitionIndex(*index) })
+            exist
+                .map(|(index, _)| PartitionToDelete { topic: &topic.name, partition: PartitionIndex(*index) })
         })
         .collect();
     let answer = GroupAnswer::OffsetDelete(Asked(Rc::clone(&topics)));

@@ -7,14 +7,15 @@ use std::rc::Rc;
 
 use milepost_coordinator::Refusal;
 use milepost_groups::{
-    CommittedOffset, FetchedTopic, GroupError, OffsetFetch, PartitionToFetch, PartitionsToFetch, Reply, Request,
-    Stability,
+    CommittedOffset, FetchedTopic, GroupError, OffsetFetch, PartitionToFetch, PartitionsToFetch, Reply,
+    Request, Stability,
 };
 use milepost_model::{PartitionIndex, TopicId};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::offset_fetch::{
-    OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics, OffsetFetchResponse, OffsetFetchResponseGroup, OffsetFetchResponsePartition,
-    OffsetFetchResponsePartitions, OffsetFetchResponseTopic, OffsetFetchResponseTopics,
+    OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics, OffsetFetchResponse,
+    OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic, OffsetFetchResponseTopics,
 };
 
 use super::{Context, Handled};
@@ -48,7 +49,7 @@ struct AskedTopic {
     partitions: Vec<i32>,
 }
 
-/// A topic that may be asked for: by name that is any.
+/// A topic that may be asked for; by name it need not exist.
 #[derive(Debug)]
 struct Known {
     /// What the coordinator compares the stored id with.
@@ -84,7 +85,8 @@ impl AskedGroup {
         let partitions = match &self.topics {
             None => PartitionsToFetch::All,
             Some(topics) => {
-                let known = topics.iter().filter_map(|topic| topic.known.as_ref().map(|known| (topic, known)));
+                let known =
+                    topics.iter().filter_map(|topic| topic.known.as_ref().map(|known| (topic, known)));
                 let partitions = known.flat_map(|(topic, known)| {
                     topic.partitions.iter().map(|index| PartitionToFetch {
                         topic: &topic.name,
@@ -100,10 +102,13 @@ impl AskedGroup {
 }
 
 fn asked_groups(node: &Node, version: i16, request: &OffsetFetchRequest<'_>) -> Vec<AskedGroup> {
+    let image = node.metadata.image();
+    // By name the topic that has it now is meant: an offset of a former one of that name, whose removal a crash
+    // prevented, says nothing about this one. Of a name that no topic has, anything that is left is told.
     let by_name = |name: &str, partitions: &[i32]| AskedTopic {
         name: name.to_owned(),
         id: TopicId::ZERO,
-        known: Some(Known { id: None }),
+        known: Some(Known { id: image.topic(name).map(|topic| topic.id) }),
         partitions: partitions.to_vec(),
     };
     if version < GROUPS_FROM {
@@ -112,7 +117,6 @@ fn asked_groups(node: &Node, version: i16, request: &OffsetFetchRequest<'_>) -> 
         });
         return vec![AskedGroup { group_id: request.group_id.to_owned(), topics }];
     }
-    let image = node.metadata.image();
     let by_id = |id: TopicId, partitions: &[i32]| {
         let found = image.topic_by_id(id);
         AskedTopic {
@@ -160,7 +164,9 @@ fn found(node: &Node, version: i16, group: &AskedGroup, result: GroupResult) -> 
         Ok(Reply::OffsetFetch(results)) => {
             Found { error: ErrorCode::None, topics: named_topics(group, results.into_iter()) }
         }
-        Ok(Reply::OffsetFetchAll(topics)) => Found { error: ErrorCode::None, topics: all_topics(node, version, topics) },
+        Ok(Reply::OffsetFetchAll(topics)) => {
+            Found { error: ErrorCode::None, topics: all_topics(node, version, topics) }
+        }
         Ok(other) => panic!("a coordinator answered OffsetFetch with {other:?}"),
         Err(refusal) => refused(version, group, of_runtime(refusal)),
     }
@@ -203,14 +209,26 @@ fn all_topics(node: &Node, version: i16, topics: Vec<FetchedTopic>) -> Vec<Found
         if version >= TOPIC_IDS_FROM && id.is_none() {
             return None;
         }
-        let partitions = topic
+        let partitions: Vec<_> = topic
             .partitions
             .into_iter()
-            .map(|partition| (partition.partition.0, partition.offset.map(Some).map_err(errors::of_group)))
+            .filter(|partition| is_of_topic(id, &partition.offset))
+            .map(|partition| {
+                (partition.partition.0, partition.offset.map(Some).map_err(errors::of_group))
+            })
             .collect();
+        if partitions.is_empty() {
+            return None;
+        }
         Some(FoundTopic { name: topic.topic.to_string(), id: id.unwrap_or(TopicId::ZERO), partitions })
     };
     topics.into_iter().filter_map(one).collect()
+}
+
+/// Whether an offset was committed for the topic that has the name now; of a name that no topic has, any is told.
+fn is_of_topic(current: Option<TopicId>, offset: &Result<CommittedOffset, GroupError>) -> bool {
+    let stored = offset.as_ref().ok().and_then(CommittedOffset::topic_id);
+    current.zip(stored).is_none_or(|(current, stored)| current == stored)
 }
 
 fn refused(version: i16, group: &AskedGroup, error: ErrorCode) -> Found {

@@ -12,7 +12,11 @@ use crate::errors;
 use crate::node::Node;
 use crate::topics;
 
-pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetForLeaderEpochRequest<'_>) -> Handled {
+pub(crate) fn handle(
+    node: &mut Node,
+    context: Context<'_>,
+    request: &OffsetForLeaderEpochRequest<'_>,
+) -> Handled {
     let topics = request
         .topics
         .iter()

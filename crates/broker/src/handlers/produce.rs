@@ -8,8 +8,8 @@ use milepost_log::AppendOrigin;
 use milepost_model::{Offset, TopicId, TopicPartition};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::produce::{
-    BatchIndexAndErrorMessage, PartitionProduceData, PartitionProduceResponse, ProduceRequest, ProduceResponse,
-    TopicProduceData, TopicProduceResponse,
+    BatchIndexAndErrorMessage, PartitionProduceData, PartitionProduceResponse, ProduceRequest,
+    ProduceResponse, TopicProduceData, TopicProduceResponse,
 };
 
 use super::{CloseConnection, Context, Handled};
@@ -82,7 +82,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ProduceReq
 }
 
 fn finish_unacknowledged(node: &mut Node, key: RequestKey, produced: &Produced) -> Handled {
-    let failed = produced.topics.iter().flat_map(|topic| &topic.partitions).find_map(|p| p.result.as_ref().err());
+    let failed =
+        produced.topics.iter().flat_map(|topic| &topic.partitions).find_map(|p| p.result.as_ref().err());
     match failed {
         Some(refusal) => Err(CloseConnection(format!("a produce with acks=0 failed: {}", refusal.code))),
         None => {
@@ -106,13 +107,20 @@ fn write(
     if batch.is_transactional() {
         // Transactions come with a later issue; without a coordinator nobody may open one.
         let no_id = request.transactional_id.is_none();
-        return Err(if no_id { ErrorCode::TransactionalIdAuthorizationFailed } else { ErrorCode::InvalidTxnState }.into());
+        return Err(if no_id {
+            ErrorCode::TransactionalIdAuthorizationFailed
+        } else {
+            ErrorCode::InvalidTxnState
+        }
+        .into());
     }
     if !matches!(request.acks, -1..=1) {
         return Err(ErrorCode::InvalidRequiredAcks.into());
     }
-    let appended =
-        node.logs.append(partition, batch.bytes(), AppendOrigin::Client, context.now).map_err(|error| errors::of_append(&error))?;
+    let appended = node
+        .logs
+        .append(partition, batch.bytes(), AppendOrigin::Client, context.now)
+        .map_err(|error| errors::of_append(&error))?;
     needs.push((partition, appended.last_offset));
     Ok(Written {
         base_offset: appended.base_offset,
@@ -144,11 +152,17 @@ fn resolve(
 /// The payload must be exactly one batch of format 2.
 fn single_batch(version: i16, records: Option<&[u8]>) -> Result<BatchView<'_>, Refusal> {
     let bytes = records.filter(|bytes| !bytes.is_empty()).ok_or_else(|| {
-        Refusal::with_message(ErrorCode::InvalidRecord, "a produce request must carry one record batch a partition")
+        Refusal::with_message(
+            ErrorCode::InvalidRecord,
+            "a produce request must carry one record batch a partition",
+        )
     })?;
     let (batch, rest) = BatchView::parse(bytes).map_err(|error| errors::of_batch(&error))?;
     if !rest.is_empty() {
-        return Err(Refusal::with_message(ErrorCode::InvalidRecord, "more than one record batch for a partition"));
+        return Err(Refusal::with_message(
+            ErrorCode::InvalidRecord,
+            "more than one record batch for a partition",
+        ));
     }
     if version < ZSTD_FROM && batch.codec() == Ok(Codec::Zstd) {
         return Err(ErrorCode::UnsupportedCompressionType.into());
@@ -210,4 +224,3 @@ fn partition_response(partition: &ProducedPartition) -> PartitionProduceResponse
         },
     }
 }
-

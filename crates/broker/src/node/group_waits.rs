@@ -10,8 +10,8 @@ use milepost_model::{Now, PartitionIndex, Ticket};
 
 use super::{Node, RequestKey};
 use crate::handlers::{
-    delete_groups, describe_groups, heartbeat, join_group, leave_group, list_groups, offset_commit, offset_delete,
-    offset_fetch, sync_group,
+    delete_groups, describe_groups, heartbeat, join_group, leave_group, list_groups, offset_commit,
+    offset_delete, offset_fetch, sync_group,
 };
 
 /// What a coordinator said, or the runtime in its stead.

@@ -135,7 +135,9 @@ impl Node {
     /// Whether a frame of this connection would be admitted now.
     #[must_use]
     pub fn accepts_more(&self, id: ConnectionId) -> bool {
-        self.phase == Phase::Running && self.metadata.image().cluster_id().is_some() && self.connections.accepts_more(id)
+        self.phase == Phase::Running
+            && self.metadata.image().cluster_id().is_some()
+            && self.connections.accepts_more(id)
     }
 
     /// Whether answers of this connection are still owed.

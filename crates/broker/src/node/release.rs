@@ -28,7 +28,9 @@ impl Node {
     }
 
     fn release_partition(&mut self, partition: TopicPartition) {
-        let Some(end) = self.logs.log(partition).map(milepost_log::PartitionLog::high_watermark) else { return };
+        let Some(end) = self.logs.log(partition).map(milepost_log::PartitionLog::high_watermark) else {
+            return;
+        };
         for wait in self.produces.advance(partition, end) {
             produce::finish(self, &wait);
         }

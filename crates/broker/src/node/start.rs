@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use milepost_coordinator::{Coordinators, Settings as RuntimeSettings};
 use milepost_groups::Groups;
-use milepost_log::metadata::{LoadError, METADATA_PARTITION, MetadataLog, MetadataRecord, ProposeError, Topic};
+use milepost_log::metadata::{
+    LoadError, METADATA_PARTITION, MetadataLog, MetadataRecord, ProposeError, Topic,
+};
 use milepost_log::{LogSet, LogSettings, OpenError, RecoveryReport};
 use milepost_model::{Now, TopicId};
 use milepost_storage::Engine;
@@ -60,8 +62,10 @@ impl Node {
         drop_orphans(&mut logs, &metadata);
         let offsets = offsets_topic(&metadata, &settings, random.as_mut())?;
         let group_settings = settings.groups.clone();
-        let runtime =
-            RuntimeSettings { commit_timeout_ms: settings.offsets_commit_timeout_ms, ..RuntimeSettings::default() };
+        let runtime = RuntimeSettings {
+            commit_timeout_ms: settings.offsets_commit_timeout_ms,
+            ..RuntimeSettings::default()
+        };
         let mut seed = [0; 8];
         random.fill(&mut seed);
         let hash_seed = u64::from_le_bytes(seed);
@@ -142,7 +146,8 @@ fn offsets_topic(
 /// Removes the logs that no topic has: a crash came between the deletion of their topic and theirs.
 fn drop_orphans(logs: &mut LogSet, metadata: &MetadataLog) {
     let known = |id: TopicId| metadata.image().topic_by_id(id).is_some();
-    let orphans: Vec<_> = logs.partitions().filter(|id| *id != METADATA_PARTITION && !known(id.topic)).collect();
+    let orphans: Vec<_> =
+        logs.partitions().filter(|id| *id != METADATA_PARTITION && !known(id.topic)).collect();
     for id in orphans {
         tracing::info!("removing partition {id}: its topic was deleted");
         logs.delete_partition(id);

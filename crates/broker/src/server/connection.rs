@@ -90,7 +90,10 @@ impl Wire {
 pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
     let mut node = shared.node.borrow_mut();
     if node.connection_count() >= shared.connections_max {
-        tracing::warn!("closing a new connection from {peer}: max.connections ({}) are open", shared.connections_max);
+        tracing::warn!(
+            "closing a new connection from {peer}: max.connections ({}) are open",
+            shared.connections_max
+        );
         return;
     }
     if let Err(error) = stream.set_nodelay(true) {

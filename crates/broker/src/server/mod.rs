@@ -49,7 +49,9 @@ pub enum ServeError {
         source: io::Error,
     },
     /// Storage failed in a way that must not be retried. What was acknowledged is safe and is recovered at the next start.
-    #[error("storage failed and the server stopped taking writes: {0}; acknowledged data is recovered at the next start")]
+    #[error(
+        "storage failed and the server stopped taking writes: {0}; acknowledged data is recovered at the next start"
+    )]
     Poisoned(String),
     /// The runtime cannot be built.
     #[error("cannot start the runtime: {0}")]
@@ -69,12 +71,13 @@ impl Bound {
     /// # Errors
     /// [`ServeError::Listen`] when the address is taken or not ours.
     pub fn listen(endpoint: &Endpoint) -> Result<Self, ServeError> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Runtime)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(ServeError::Runtime)?;
         let fail = |source| ServeError::Listen { endpoint: endpoint.to_string(), source };
-        let listener = runtime
-            .block_on(TcpListener::bind((endpoint.host.as_str(), endpoint.port)))
-            .map_err(fail)?;
+        let listener =
+            runtime.block_on(TcpListener::bind((endpoint.host.as_str(), endpoint.port))).map_err(fail)?;
         let port = listener.local_addr().map_err(fail)?.port();
         Ok(Self { runtime, listener, endpoint: Endpoint { host: endpoint.host.clone(), port } })
     }
@@ -128,7 +131,8 @@ async fn accept(shared: Rc<Shared>, listener: TcpListener) {
 
 async fn stop_on_signal(shared: Rc<Shared>) {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
         tracing::error!("signals cannot be caught; a stop will not be graceful");
         return;

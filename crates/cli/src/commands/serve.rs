@@ -64,7 +64,7 @@ enum Failure {
 }
 
 /// Runs the server.
-pub(crate) fn run(serve: Serve) -> ExitCode {
+pub(crate) fn run(serve: &Serve) -> ExitCode {
     let result = start_log(&serve.log).and_then(|()| serve_until_stopped(serve));
     let (message, code) = match result {
         Ok(()) => return exit_code::SUCCESS,
@@ -80,14 +80,16 @@ pub(crate) fn run(serve: Serve) -> ExitCode {
 fn start_log(filter: &str) -> Result<(), Failure> {
     let filter = tracing_subscriber::EnvFilter::try_new(filter)
         .map_err(|error| Failure::Configuration(format!("--log {filter}: {error}")))?;
-    let colours = std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none();
+    let colours =
+        std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none();
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
     Ok(())
 }
 
-fn serve_until_stopped(serve: Serve) -> Result<(), Failure> {
-    let settings = load_settings(&serve).map_err(|error| Failure::Configuration(error.to_string()))?;
-    let listen = Endpoint::parse(&serve.listen).map_err(|why| Failure::Configuration(format!("--listen: {why}")))?;
+fn serve_until_stopped(serve: &Serve) -> Result<(), Failure> {
+    let settings = load_settings(serve).map_err(|error| Failure::Configuration(error.to_string()))?;
+    let listen =
+        Endpoint::parse(&serve.listen).map_err(|why| Failure::Configuration(format!("--listen: {why}")))?;
     check_reachable(&listen, &settings)?;
     let folder = DataFolder {
         path: serve.data_dir.clone(),
@@ -99,10 +101,11 @@ fn serve_until_stopped(serve: Serve) -> Result<(), Failure> {
     let endpoint = advertised(bound.endpoint(), &settings);
     let clock = SystemClock::default();
     let log_settings = storage::log_settings(&settings);
-    let (node, report) = Node::start(engine, settings, log_settings, endpoint, Box::new(SystemRandom), clock.now())
-        .map_err(|error| Failure::Start(error.to_string()))?;
+    let (node, report) =
+        Node::start(engine, settings, log_settings, endpoint, Box::new(SystemRandom), clock.now())
+            .map_err(|error| Failure::Start(error.to_string()))?;
     storage::report_recovery(&report);
-    announce(&bound, &serve)?;
+    announce(&bound, serve)?;
     bound.serve(node, clock).map_err(|error| match error {
         ServeError::Poisoned(_) => Failure::Storage(error.to_string()),
         other => Failure::Start(other.to_string()),

@@ -1,5 +1,7 @@
 //! Bytes that no honest client sends: never a panic, never more memory than a small multiple of the frame.
 
+#![allow(clippy::disallowed_methods, reason = "the corpus of frames lies in files")]
+
 use std::fs;
 use std::path::PathBuf;
 
