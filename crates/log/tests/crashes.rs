@@ -539,6 +539,7 @@ impl History {
 }
 
 /// How many seeds an ordinary run takes; `MILEPOST_LOG_SEEDS` asks for more.
+#[expect(clippy::disallowed_methods, reason = "a person asks for more seeds")]
 fn seeds() -> u64 {
     std::env::var("MILEPOST_LOG_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }

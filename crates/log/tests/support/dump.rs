@@ -48,7 +48,7 @@ fn batches(path: &str, log: &[u8]) -> Result<Vec<(usize, i64, i64)>, String> {
 }
 
 fn check_index(path: &str, base: i64, index: &[u8], batches: &[(usize, i64, i64)]) -> Result<(), String> {
-    if index.len() % 8 != 0 {
+    if !index.len().is_multiple_of(8) {
         return Err(format!("{path}: its index has {} bytes", index.len()));
     }
     let mut last = None;
@@ -73,7 +73,7 @@ fn check_time_index(
     index: &[u8],
     batches: &[(usize, i64, i64)],
 ) -> Result<(), String> {
-    if index.len() % 12 != 0 {
+    if !index.len().is_multiple_of(12) {
         return Err(format!("{path}: its time index has {} bytes", index.len()));
     }
     let mut last = None;
