@@ -49,9 +49,9 @@ pub enum JournalState {
 /// Whether ordinary rounds may be submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The next journal file is prepared.
+    /// The next journal file is prepared, and the segments of a round have room.
     Ready,
-    /// It could not be prepared. Only rounds that give space back (deletion, checkpoint records) may be submitted;
+    /// One of the two is not so. Only rounds that give space back (deletion, checkpoint records) may be submitted;
     /// asking again tries again, at a bounded rate, so this heals without a restart.
     Full,
 }

@@ -48,7 +48,7 @@ pub enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => write!(f, "no space left"),
+            Self::Full => write!(f, "the device of the data folder has no space left"),
             Self::Missing { file, reason } => write!(f, "{file}: {reason}"),
             Self::Io { action, source } => write!(f, "cannot {action}: {source}"),
         }

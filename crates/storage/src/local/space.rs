@@ -55,9 +55,16 @@ pub(super) enum SpaceAhead {
 }
 
 impl Core {
-    /// Whether a spare is there or on its way. On a device that is full it asks for another try only when there
-    /// seems to be room, and when that failed all the same, only every [`CALLS_BETWEEN_TRIES`] calls.
+    /// Whether a spare is there or on its way, and the segments of a round have room as well: what a round writes to
+    /// the journal is written to them too, so as much as the reserve must be free beside it. On a device that is full
+    /// it asks for another try only when there seems to be room, and when that failed all the same, only every
+    /// [`CALLS_BETWEEN_TRIES`] calls.
     pub(super) fn space_ahead(&self) -> SpaceAhead {
+        // Where the system does not say how much is free, the spare file decides alone.
+        let free_bytes = self.system.free_bytes().unwrap_or(u64::MAX);
+        if free_bytes < self.settings.reserve_bytes {
+            return SpaceAhead::Known(Space::Full);
+        }
         let known = |spares: &Spares| {
             let answer = if spares.failed { Space::Full } else { Space::Ready };
             let decided = !spares.ready.is_empty() || spares.preparing;
@@ -67,7 +74,7 @@ impl Core {
             return SpaceAhead::Known(answer);
         }
         let needed = self.settings.journal_file_bytes + HEADER_BLOCK_BYTES as u64;
-        let enough = self.system.free_bytes().map_or(true, |free| free >= needed);
+        let enough = free_bytes >= needed;
         let mut spares = locked(&self.spares);
         spares.failed |= !enough;
         let wait = spares.calls_to_wait > 0;

@@ -7,7 +7,7 @@ use crate::conformance::{commit, entry, name, wait_checkpoint};
 use crate::{CheckpointState, JournalState, Operation, Space, StoreError};
 
 /// A full device is found before a round fails: enough for the first file, a spare, the reserve and a little.
-const CAPACITY_BYTES: u64 = 90 << 10;
+const CAPACITY_BYTES: u64 = 106 << 10;
 
 fn poisoned(engine: &mut Engine) -> String {
     match engine.journal.poll() {
@@ -43,6 +43,19 @@ fn a_full_device_is_said_early_and_heals_without_a_restart() {
     }
     drop(engine);
     assert_eq!(open(&system).unwrap().replay.rounds.len(), rounds + 21);
+}
+
+#[test]
+fn a_device_filled_by_others_is_full_although_a_spare_file_is_there() {
+    let system = SimulatedFileSystem::new(1);
+    let mut engine = open(&system).unwrap();
+    assert_eq!(engine.journal.space(), Space::Ready);
+    assert!(system.files().keys().any(|path| path.ends_with(".spare")));
+    let used: u64 = system.files().values().map(|bytes| bytes.len() as u64).sum();
+    system.set_capacity(Some(used + LocalSettings::small().reserve_bytes - 1));
+    assert_eq!(engine.journal.space(), Space::Full, "the segments of a round would not fit");
+    system.set_capacity(Some(used + LocalSettings::small().reserve_bytes));
+    assert_eq!(engine.journal.space(), Space::Ready);
 }
 
 #[test]
