@@ -5,9 +5,9 @@ import re
 CALLS = ("read", "recvfrom", "readv", "recvmsg", "write", "writev", "sendto", "sendmsg", "fdatasync", "fsync")
 READS, WRITES, SYNCS = CALLS[:4], CALLS[4:8], CALLS[8:]
 
-WHOLE = re.compile(r"(\d+) (\w+)\((.*)\) += (-?\d+)")
-BEGUN = re.compile(r"(\d+) (\w+)\((.*) <unfinished \.\.\.>")
-ENDED = re.compile(r"(\d+) <\.\.\. (\w+) resumed>.*\) += (-?\d+)")
+WHOLE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)")
+BEGUN = re.compile(r"(\d+) +(\w+)\((.*) <unfinished \.\.\.>")
+ENDED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>.*\) += (-?\d+)")
 PEER = re.compile(r"<TCP:\[[\d.]+:\d+->[\d.]+:(\d+)\]>")
 
 

@@ -19,6 +19,12 @@ MIB = 1 << 20
 # What Kafka's coordinator makes of a log that cannot be written.
 COMMIT_REFUSED = (wire.COORDINATOR_NOT_AVAILABLE, wire.NOT_COORDINATOR)
 
+# The exit code of a server whose storage failed.
+STORAGE_FAILED = 3
+# Metadata that makes a commit big, and enough tries to fill the disk with commits alone.
+LONG = "m" * 4000
+TRIES = 20_000
+
 
 @pytest.fixture
 def small_disk():
@@ -44,66 +50,102 @@ def fill(folder, leave_bytes):
                 return path
 
 
-@pytest.mark.parametrize("leave_bytes", [0, 40 * MIB], ids=["filled by another program", "filled by the server"])
-def test_a_full_disk_heals(new_server, small_disk, name, leave_bytes):
-    # The log of the server lies elsewhere: only its data is on the small disk.
-    server = new_server()
-    server.data = os.path.join(small_disk, "data")
-    server.start()
-    try:
-        story(server, small_disk, name, leave_bytes)
-    finally:
-        server.end()
+@pytest.fixture
+def server(new_server, small_disk):
+    """Only its data lies on the small disk, not its log."""
+    one = new_server()
+    one.data = os.path.join(small_disk, "data")
+    yield one.start()
+    one.end()
 
 
-def story(server, small_disk, name, leave_bytes):
-    big = batches.batch([os.urandom(200_000)])
-    with server.connect(timeout=60) as connection:
-        assert wire.create_topic(connection, name) == wire.NO_ERROR
-        wire.find_coordinator(connection, name)
-        member, generation = wire.joined_member(connection, name, session_timeout_ms=60_000)
-        commit = lambda offset: wire.commit(connection, name, {(name, 0): (offset, "")}, member, generation)
-        assert commit(7) == {(name, 0): wire.NO_ERROR}
-        assert wire.produce(connection, name, 0, big) == (wire.NO_ERROR, 0)
+class Load:
+    """Produces and commits through one connection, and remembers what was acknowledged."""
 
-        filler = fill(small_disk, leave_bytes)
-        acknowledged, error = 1, wire.NO_ERROR
-        for _ in range(1000):
-            error, offset = wire.produce(connection, name, 0, big)
-            if error != wire.NO_ERROR:
-                break
-            assert offset == acknowledged
-            acknowledged += 1
-        assert error == wire.KAFKA_STORAGE_ERROR
-        # A commit is smaller than a batch: there may be room for some yet.
-        committed, code = 7, wire.NO_ERROR
-        for offset in range(8, 20_000):
-            (code,) = commit(offset).values()
-            if code != wire.NO_ERROR:
-                break
-            committed = offset
-        assert code in COMMIT_REFUSED
+    def __init__(self, server, topic):
+        self.connection = server.connect(timeout=60)
+        self.topic = topic
+        self.batch = batches.batch([os.urandom(200_000)])
+        assert wire.create_topic(self.connection, topic) == wire.NO_ERROR
+        wire.find_coordinator(self.connection, topic)
+        self.membership = wire.joined_member(self.connection, topic, session_timeout_ms=60_000)
+        self.records = 0
+        self.committed = None
+        self.tried = 0
 
-        # What needs no room goes on.
-        assert server.running()
-        assert wire.heartbeat(connection, name, member, generation) == wire.NO_ERROR
-        assert wire.committed(connection, name, name) == committed
-        assert wire.end_offset(connection, name) == acknowledged
-        error, _, data = wire.fetch(connection, name, 0, acknowledged - 1)
-        assert error == wire.NO_ERROR and [base for base, *_ in batches.headers(data)] == [acknowledged - 1]
+    def once(self):
+        """One produce and one commit: both error codes."""
+        produced, base_offset = wire.produce(self.connection, self.topic, 0, self.batch)
+        if produced == wire.NO_ERROR:
+            assert base_offset == self.records
+            self.records += 1
+        self.tried += 1
+        codes = wire.commit(self.connection, self.topic, {(self.topic, 0): (self.tried, LONG)}, *self.membership)
+        committed = codes[(self.topic, 0)]
+        if committed == wire.NO_ERROR:
+            self.committed = self.tried
+        return produced, committed
 
-        os.remove(filler)
+    def until_refused(self):
+        """One may still find room where the other does not; full is when neither does."""
+        for _ in range(TRIES):
+            codes = self.once()
+            if wire.NO_ERROR not in codes:
+                return codes
+        raise AssertionError("the disk is never full")
+
+    def until_taken(self):
         deadline = time.monotonic() + 60
-        while wire.produce(connection, name, 0, big)[0] != wire.NO_ERROR or commit(30_000) != {(name, 0): wire.NO_ERROR}:
+        while self.once() != (wire.NO_ERROR, wire.NO_ERROR):
             assert time.monotonic() < deadline, "it does not heal"
             time.sleep(0.2)
-        end = wire.end_offset(connection, name)
-        assert end > acknowledged
 
+
+def check_nothing_is_lost(server, load):
+    """A request that had no answer may have been carried out."""
+    with server.connect(timeout=60) as connection:
+        wire.find_coordinator(connection, load.topic)
+        assert wire.committed(connection, load.topic, load.topic) in (load.committed, load.tried)
+        assert wire.end_offset(connection, load.topic) in (load.records, load.records + 1)
+
+
+def test_filled_by_another_program(server, small_disk, name):
+    load = Load(server, name)
+    assert load.once() == (wire.NO_ERROR, wire.NO_ERROR)
+    filler = fill(small_disk, leave_bytes=0)
+    produced, committed = load.until_refused()
+    assert produced == wire.KAFKA_STORAGE_ERROR and committed in COMMIT_REFUSED
+
+    # What needs no room goes on.
+    connection, topic = load.connection, load.topic
+    assert server.running()
+    assert wire.heartbeat(connection, topic, *load.membership) == wire.NO_ERROR
+    assert wire.committed(connection, topic, topic) == load.committed
+    assert wire.end_offset(connection, topic) == load.records
+    error, _, data = wire.fetch(connection, topic, 0, load.records - 1)
+    assert error == wire.NO_ERROR and [base for base, *_ in batches.headers(data)] == [load.records - 1]
+
+    os.remove(filler)
+    load.until_taken()
     # And nothing acknowledged is missing after a crash right then.
     server.kill()
     server.start()
-    with server.connect(timeout=60) as connection:
-        wire.find_coordinator(connection, name)
-        assert wire.committed(connection, name, name) == 30_000
-        assert wire.end_offset(connection, name) == end
+    check_nothing_is_lost(server, load)
+
+
+def test_filled_by_the_server_itself(server, small_disk, name):
+    """It may refuse, as above, or stop and say why (README.md, Limits). Either way nothing is lost."""
+    load = Load(server, name)
+    filler = fill(small_disk, leave_bytes=40 * MIB)
+    try:
+        produced, committed = load.until_refused()
+    except wire.Closed:
+        assert server.wait() == STORAGE_FAILED
+        assert "no space left" in server.log_tail()
+        os.remove(filler)
+        server.start()
+    else:
+        assert produced == wire.KAFKA_STORAGE_ERROR and committed in COMMIT_REFUSED
+        os.remove(filler)
+        load.until_taken()
+    check_nothing_is_lost(server, load)
