@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "every test file uses another part")]
 
 pub(crate) mod dump;
+pub(crate) mod history;
+pub(crate) mod model;
 pub(crate) mod rng;
 
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec};
