@@ -17,8 +17,9 @@ use crate::random::{self, Random};
 
 /// The topic that holds committed offsets and groups.
 pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
-/// The name of KRaft's metadata log, which nobody may create.
-pub(crate) const CLUSTER_METADATA_TOPIC: &str = "__cluster_metadata";
+/// Names that nobody may create: those of metadata logs, and those of internal topics that later coordinators bring.
+const RESERVED: [&str; 4] =
+    ["__cluster_metadata", "__milepost_metadata", "__transaction_state", "__share_group_state"];
 /// The longest topic name, in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 249;
 /// The most partitions one request may create, as in Kafka.
@@ -47,6 +48,11 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Whether the name is kept for the server.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
 }
 
 /// The topic whose name is the same once dots are read as underscores, if there is one: the two would share a metric.

@@ -33,10 +33,8 @@ pub(crate) fn handle(
         request.topics.iter().map(|topic| topic.name).filter(|name| !seen.insert(*name)).collect();
     let mut last = None;
     let mut grown: Vec<Grown> = Vec::new();
-    for topic in &request.topics {
-        if grown.iter().any(|done| done.name == topic.name) {
-            continue;
-        }
+    let mut done = BTreeSet::new();
+    for topic in request.topics.iter().filter(|topic| done.insert(topic.name)) {
         let result = if repeated.contains(topic.name) {
             Err(Refusal::with_message(ErrorCode::InvalidRequest, "the topic is named twice in the request"))
         } else {

@@ -37,10 +37,8 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &CreateTopi
     let too_many = total_partitions(node, request) > topics::PARTITIONS_PER_REQUEST_MAX;
     let mut last = None;
     let mut created: Vec<Created> = Vec::new();
-    for topic in &request.topics {
-        if created.iter().any(|done| done.name == topic.name) {
-            continue;
-        }
+    let mut done = BTreeSet::new();
+    for topic in request.topics.iter().filter(|topic| done.insert(topic.name)) {
         let result = if too_many {
             Err(Refusal::with_message(
                 ErrorCode::PolicyViolation,
@@ -96,7 +94,7 @@ fn create(
 }
 
 fn check_new_name(node: &Node, name: &str) -> Result<(), Refusal> {
-    if name == topics::CLUSTER_METADATA_TOPIC {
+    if topics::is_reserved(name) {
         return Err(Refusal::with_message(ErrorCode::InvalidRequest, "this topic cannot be created"));
     }
     topics::check_name(name).map_err(|why| Refusal::with_message(ErrorCode::InvalidTopicException, why))?;

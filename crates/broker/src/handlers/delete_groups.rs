@@ -1,6 +1,6 @@
 //! DeleteGroups (42), versions 0–3. The groups of one shard go in one atomic batch, as in Kafka.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use milepost_groups::{DeleteGroups, Reply, Request};
 use milepost_model::PartitionIndex;
@@ -21,11 +21,9 @@ pub(crate) struct Asked {
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DeleteGroupsRequest<'_>) -> Handled {
     let mut shards: BTreeMap<PartitionIndex, Vec<&str>> = BTreeMap::new();
-    for group_id in &request.groups_names {
-        let groups = shards.entry(node.shard_of(group_id)).or_default();
-        if !groups.contains(group_id) {
-            groups.push(group_id);
-        }
+    let mut seen = BTreeSet::new();
+    for group_id in request.groups_names.iter().filter(|group_id| seen.insert(**group_id)) {
+        shards.entry(node.shard_of(group_id)).or_default().push(group_id);
     }
     let owned = |groups: &Vec<&str>| groups.iter().map(|group| (*group).to_owned()).collect();
     let asked = Asked { shards: shards.values().map(owned).collect() };

@@ -1,6 +1,6 @@
 //! DescribeConfigs (32), versions 1–4: the settings of topics and of this broker, and where each value comes from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use milepost_log::metadata::MetadataImage;
 use milepost_wire::ErrorCode;
@@ -42,9 +42,12 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DescribeCo
     let wish = Wish { synonyms: request.include_synonyms, documentation: request.include_documentation };
     let all_known = request.resources.iter().all(|resource| matches!(resource.resource_type, TOPIC | BROKER));
     let broker = Broker { settings: &node.settings, image: node.metadata.image() };
+    // Once is enough: a short request must not ask for the same long answer a million times.
+    let mut seen = BTreeSet::new();
     let results = request
         .resources
         .iter()
+        .filter(|resource| seen.insert((resource.resource_type, resource.resource_name)))
         .map(|resource| {
             let described =
                 if all_known { describe(broker, resource, wish) } else { Err(ErrorCode::InvalidRequest) };
@@ -84,7 +87,7 @@ fn describe<'a>(
         // The cluster-wide dynamic defaults, of which there are none.
         return Ok(Vec::new());
     }
-    if resource.resource_name.parse() != Ok(broker.settings.node_id) {
+    if resource.resource_name != broker.settings.node_id.to_string() {
         return Err(ErrorCode::InvalidRequest);
     }
     let settings = BROKER_SETTINGS.iter().filter(|setting| wanted(setting.name));

@@ -2,6 +2,8 @@
 //!
 //! A group that does not exist is "Dead" without an error before version 6, and GROUP_ID_NOT_FOUND from then on.
 
+use std::collections::BTreeSet;
+
 use milepost_groups::{DescribeGroup, DescribedGroup, DescribedMember, GroupError, Reply, Request};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::describe_groups::{
@@ -24,13 +26,15 @@ pub(crate) struct Asked {
 }
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DescribeGroupsRequest<'_>) -> Handled {
+    // Once is enough: a short request must not ask for the same long answer a million times.
+    let mut seen = BTreeSet::new();
+    let groups: Vec<&str> = request.groups.iter().copied().filter(|group| seen.insert(*group)).collect();
     let asked = Asked {
-        groups: request.groups.iter().map(|group| (*group).to_owned()).collect(),
+        groups: groups.iter().map(|group| (*group).to_owned()).collect(),
         authorized_operations: operations::if_asked(request.include_authorized_operations, operations::GROUP),
     };
-    let parts = request
-        .groups
-        .iter()
+    let parts = groups
+        .into_iter()
         .map(|group_id| (node.shard_of(group_id), Request::DescribeGroup(DescribeGroup { group_id })))
         .collect();
     node.ask_all(context.now, context.key, GroupAnswer::DescribeGroups(asked), parts);

@@ -12,6 +12,9 @@ use super::{Context, Handled};
 use crate::node::{Node, RequestKey, TopicWait};
 use crate::producer_ids::BLOCK_LENGTH;
 
+/// The epoch beside an error.
+const NO_EPOCH: i16 = -1;
+
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &InitProducerIdRequest<'_>) -> Handled {
     let half_given = (request.producer_id < 0) != (request.producer_epoch < 0);
     let refusal = match request.transactional_id {
@@ -60,6 +63,7 @@ fn reserve(node: &mut Node, now: Now) -> bool {
 }
 
 fn refuse(node: &mut Node, key: RequestKey, error_code: ErrorCode) {
-    node.connections
-        .respond(key, &InitProducerIdResponse { error_code, ..InitProducerIdResponse::default() });
+    let response =
+        InitProducerIdResponse { error_code, producer_epoch: NO_EPOCH, ..InitProducerIdResponse::default() };
+    node.connections.respond(key, &response);
 }

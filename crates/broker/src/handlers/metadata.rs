@@ -92,7 +92,7 @@ fn wanted<'a>(version: i16, request: &MetadataRequest<'a>) -> Wanted<'a> {
 fn create_missing(node: &mut Node, context: Context<'_>, names: &BTreeSet<&str>) {
     for name in names {
         let known = node.metadata.image().topic(name).is_some() || node.metadata.is_pending(name);
-        if known || topics::check_name(name).is_err() || *name == topics::CLUSTER_METADATA_TOPIC {
+        if known || topics::check_name(name).is_err() || topics::is_reserved(name) {
             continue;
         }
         if let Some(other) = topics::colliding(node, name) {
@@ -106,7 +106,9 @@ fn create_missing(node: &mut Node, context: Context<'_>, names: &BTreeSet<&str>)
             configs: BTreeMap::new(),
         };
         if let Err(error) = topics::propose(node, topic, context.now) {
+            // The others would fare no better.
             tracing::warn!("topic {name} cannot be created now: {error}");
+            return;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use milepost_groups::{OffsetDelete, PartitionToDelete, Reply, Request};
+use milepost_groups::{GroupError, OffsetDelete, PartitionToDelete, Reply, Request};
 use milepost_model::PartitionIndex;
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::offset_delete::{
@@ -46,6 +46,12 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetDele
                 .map(|(index, _)| PartitionToDelete { topic: &topic.name, partition: PartitionIndex(*index) })
         })
         .collect();
+    if partitions.is_empty() {
+        // Nothing is left to ask the coordinator about, so it is not asked, as in Kafka.
+        drop(partitions);
+        respond(node, context.key, &Asked(topics), Vec::new());
+        return Ok(());
+    }
     let answer = GroupAnswer::OffsetDelete(Asked(Rc::clone(&topics)));
     let delete = OffsetDelete { group_id: request.group_id, partitions };
     node.ask(context.now, context.key, answer, request.group_id, Request::OffsetDelete(delete));
@@ -59,6 +65,10 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, result: Gr
         Ok(other) => panic!("a coordinator answered OffsetDelete with {other:?}"),
         Err(refusal) => return refuse(node, key, errors::of_runtime(refusal)),
     };
+    respond(node, key, asked, results);
+}
+
+fn respond(node: &mut Node, key: RequestKey, asked: &Asked, results: Vec<Result<(), GroupError>>) {
     let mut results = results.into_iter();
     let mut partition = |(partition_index, refused): &(i32, Option<ErrorCode>)| {
         let error_code = refused.unwrap_or_else(|| {

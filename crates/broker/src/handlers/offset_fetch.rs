@@ -213,9 +213,7 @@ fn all_topics(node: &Node, version: i16, topics: Vec<FetchedTopic>) -> Vec<Found
             .partitions
             .into_iter()
             .filter(|partition| is_of_topic(id, &partition.offset))
-            .map(|partition| {
-                (partition.partition.0, partition.offset.map(Some).map_err(errors::of_group))
-            })
+            .map(|partition| (partition.partition.0, partition.offset.map(Some).map_err(errors::of_group)))
             .collect();
         if partitions.is_empty() {
             return None;
