@@ -1,6 +1,6 @@
 //! Requests that wait for partitions: produces until they are durable, fetches until there is enough to read.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use milepost_model::{Instant, Offset, TopicPartition};
 
@@ -24,6 +24,7 @@ pub(crate) struct ProduceWaits {
     waits: BTreeMap<u64, ProduceWait>,
     /// By partition, in the order of their batches.
     by_partition: BTreeMap<TopicPartition, VecDeque<(Offset, u64)>>,
+    by_deadline: BTreeSet<(Instant, u64)>,
 }
 
 impl ProduceWaits {
@@ -33,47 +34,56 @@ impl ProduceWaits {
         for (partition, last) in needs {
             self.by_partition.entry(*partition).or_default().push_back((*last, self.next));
         }
+        self.by_deadline.insert((wait.deadline, self.next));
         self.waits.insert(self.next, wait);
+    }
+
+    fn take(&mut self, id: u64) -> Option<ProduceWait> {
+        let wait = self.waits.remove(&id)?;
+        self.by_deadline.remove(&(wait.deadline, id));
+        Some(wait)
     }
 
     /// A partition became durable below `end`: the waits that are now complete, in the order they came.
     pub(crate) fn advance(&mut self, partition: TopicPartition, end: Offset) -> Vec<ProduceWait> {
         let mut complete = Vec::new();
-        let Some(queue) = self.by_partition.get_mut(&partition) else { return complete };
-        while let Some((last, id)) = queue.front().copied() {
-            if last >= end {
-                break;
-            }
-            queue.pop_front();
+        let Some(queue) = self.by_partition.get_mut(&partition) else { return Vec::new() };
+        while let Some((_, id)) = queue.pop_front_if(|(last, _)| *last < end) {
             // A wait that ran into its timeout is gone already.
             if let Some(wait) = self.waits.get_mut(&id) {
                 wait.remaining -= 1;
                 if wait.remaining == 0 {
-                    complete.extend(self.waits.remove(&id));
+                    complete.push(id);
                 }
             }
         }
         if queue.is_empty() {
             self.by_partition.remove(&partition);
         }
-        complete
+        complete.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
     /// A partition is gone: the waits that can no longer be answered.
     pub(crate) fn forget_partition(&mut self, partition: TopicPartition) -> Vec<ProduceWait> {
         let queue = self.by_partition.remove(&partition).unwrap_or_default();
-        queue.into_iter().filter_map(|(_, id)| self.waits.remove(&id)).collect()
+        queue.into_iter().filter_map(|(_, id)| self.take(id)).collect()
     }
 
     /// The waits whose time is up.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<ProduceWait> {
-        let due: Vec<u64> =
-            self.waits.iter().filter(|(_, wait)| wait.deadline <= now).map(|(id, _)| *id).collect();
-        due.iter().filter_map(|id| self.waits.remove(id)).collect()
+        let due: Vec<u64> = self.by_deadline.range(..=(now, u64::MAX)).map(|(_, id)| *id).collect();
+        due.into_iter().filter_map(|id| self.take(id)).collect()
+    }
+
+    /// Takes all of them (a stop that cannot wait for the disk).
+    pub(crate) fn take_all(&mut self) -> Vec<ProduceWait> {
+        self.by_partition.clear();
+        self.by_deadline.clear();
+        std::mem::take(&mut self.waits).into_values().collect()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.waits.values().map(|wait| wait.deadline).min()
+        self.by_deadline.first().map(|(deadline, _)| *deadline)
     }
 }
 
@@ -90,8 +100,9 @@ pub(crate) struct FetchWait {
 pub(crate) struct FetchWaits {
     next: u64,
     waits: BTreeMap<u64, FetchWait>,
-    by_partition: BTreeMap<TopicPartition, Vec<u64>>,
-    by_deadline: BTreeMap<(Instant, u64), ()>,
+    by_partition: BTreeSet<(TopicPartition, u64)>,
+    by_deadline: BTreeSet<(Instant, u64)>,
+    by_connection: BTreeSet<(ConnectionId, u64)>,
 }
 
 impl FetchWaits {
@@ -99,28 +110,24 @@ impl FetchWaits {
     pub(crate) fn park(&mut self, wait: FetchWait) {
         self.next += 1;
         for partition in wait.plan.partitions() {
-            self.by_partition.entry(partition).or_default().push(self.next);
+            self.by_partition.insert((partition, self.next));
         }
-        self.by_deadline.insert((wait.deadline, self.next), ());
+        self.by_deadline.insert((wait.deadline, self.next));
+        self.by_connection.insert((wait.key.connection, self.next));
         self.waits.insert(self.next, wait);
     }
 
     /// Takes the fetches that watch this partition; those still unsatisfied are parked again by the caller.
     pub(crate) fn watching(&mut self, partition: TopicPartition) -> Vec<FetchWait> {
-        let ids = self.by_partition.remove(&partition).unwrap_or_default();
+        let all = (partition, 0)..=(partition, u64::MAX);
+        let ids: Vec<u64> = self.by_partition.range(all).map(|(_, id)| *id).collect();
         ids.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
     /// Takes the fetches whose time is up.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<FetchWait> {
-        let mut due = Vec::new();
-        while let Some((&(deadline, id), ())) = self.by_deadline.first_key_value() {
-            if deadline > now {
-                break;
-            }
-            due.extend(self.take(id));
-        }
-        due
+        let due: Vec<u64> = self.by_deadline.range(..=(now, u64::MAX)).map(|(_, id)| *id).collect();
+        due.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
     /// Takes all of them (a stop).
@@ -131,31 +138,23 @@ impl FetchWaits {
 
     /// Drops what a closed connection waited for.
     pub(crate) fn forget_connection(&mut self, connection: ConnectionId) {
-        let ids: Vec<u64> = self
-            .waits
-            .iter()
-            .filter(|(_, wait)| wait.key.connection == connection)
-            .map(|(id, _)| *id)
-            .collect();
+        let all = (connection, 0)..=(connection, u64::MAX);
+        let ids: Vec<u64> = self.by_connection.range(all).map(|(_, id)| *id).collect();
         for id in ids {
             drop(self.take(id));
         }
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.by_deadline.first_key_value().map(|((deadline, _), ())| *deadline)
+        self.by_deadline.first().map(|(deadline, _)| *deadline)
     }
 
     fn take(&mut self, id: u64) -> Option<FetchWait> {
         let wait = self.waits.remove(&id)?;
         self.by_deadline.remove(&(wait.deadline, id));
+        self.by_connection.remove(&(wait.key.connection, id));
         for partition in wait.plan.partitions() {
-            if let Some(ids) = self.by_partition.get_mut(&partition) {
-                ids.retain(|other| *other != id);
-                if ids.is_empty() {
-                    self.by_partition.remove(&partition);
-                }
-            }
+            self.by_partition.remove(&(partition, id));
         }
         Some(wait)
     }

@@ -20,7 +20,12 @@ use crate::topics;
 
 /// The first version whose answers name the leader and its address beside NOT_LEADER and FENCED_LEADER_EPOCH.
 const ENDPOINTS_FROM: i16 = 16;
+/// The first version that names topics by id.
+const TOPIC_IDS_FROM: i16 = 13;
 const READ_COMMITTED: i8 = 1;
+/// The epoch of a fetch that would begin a session, and of one outside sessions.
+const FULL_EPOCH: i32 = 0;
+const SESSIONLESS_EPOCH: i32 = -1;
 
 /// A fetch, owned, so that it can wait.
 #[derive(Debug)]
@@ -52,8 +57,8 @@ impl FetchPlan {
 }
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FetchRequest<'_>) -> Handled {
-    if request.session_id != 0 && request.session_epoch > 0 {
-        // Nobody was given a session, so this one cannot be known.
+    if !matches!(request.session_epoch, FULL_EPOCH | SESSIONLESS_EPOCH) {
+        // Nobody was given a session, so the one that this goes on with cannot be known.
         let response =
             FetchResponse { error_code: ErrorCode::FetchSessionIdNotFound, ..FetchResponse::default() };
         node.connections.respond(context.key, &response);
@@ -76,9 +81,12 @@ pub(crate) enum Patience {
 
 /// Answers a fetch if it can be answered, or lets it wait for more.
 pub(crate) fn answer_or_park(node: &mut Node, wait: FetchWait, patience: Patience) {
-    let answers = read_all(&mut node.logs, wait.key.version, &wait.plan);
+    // What the client has not taken yet bounds what it gets now; the first batch is whole all the same.
+    let max_bytes = wait.plan.max_bytes.min(node.connections.answer_room(wait.key.connection));
+    let answers = read_all(node, wait.key.version, &wait.plan, max_bytes);
     let nothing_asked = wait.plan.topics.is_empty();
-    if patience == Patience::UntilDeadline && !nothing_asked && !answers.is_complete(wait.plan.min_bytes) {
+    let min_bytes = wait.plan.min_bytes.min(max_bytes);
+    if patience == Patience::UntilDeadline && !nothing_asked && !answers.is_complete(min_bytes) {
         node.fetches.park(wait);
         return;
     }
@@ -91,13 +99,13 @@ fn plan(node: &Node, version: i16, request: &FetchRequest<'_>) -> FetchPlan {
         .topics
         .iter()
         .map(|topic| {
-            let (found, missing) = if version >= 13 {
-                (image.topic_by_id(topic.topic_id), ErrorCode::UnknownTopicId)
+            let found = if version >= TOPIC_IDS_FROM {
+                image.topic_by_id(topic.topic_id)
             } else {
-                (image.topic(topic.topic), ErrorCode::UnknownTopicOrPartition)
+                image.topic(topic.topic)
             };
             let locate = |index| {
-                let topic = found.ok_or(missing)?;
+                let topic = found.ok_or_else(|| missing(version))?;
                 topics::partition(topic, index).ok_or(ErrorCode::UnknownTopicOrPartition)
             };
             let partitions = topic
@@ -111,6 +119,11 @@ fn plan(node: &Node, version: i16, request: &FetchRequest<'_>) -> FetchPlan {
     let max_bytes = usize::try_from(request.max_bytes).unwrap_or(0).min(node.settings.fetch_max_bytes);
     let min_bytes = usize::try_from(request.min_bytes).unwrap_or(0).min(max_bytes);
     FetchPlan { max_bytes, min_bytes, isolation_level: request.isolation_level, topics }
+}
+
+/// What a version says of a topic that does not exist, or no longer.
+fn missing(version: i16) -> ErrorCode {
+    if version >= TOPIC_IDS_FROM { ErrorCode::UnknownTopicId } else { ErrorCode::UnknownTopicOrPartition }
 }
 
 /// What was found for one partition.
@@ -153,13 +166,19 @@ impl Answers {
     }
 }
 
-fn read_all(logs: &mut LogSet, version: i16, plan: &FetchPlan) -> Answers {
+fn read_all(node: &mut Node, version: i16, plan: &FetchPlan, max_bytes: usize) -> Answers {
     let mut answers = Answers { partitions: Vec::new(), bytes: 0 };
     for partition in plan.topics.iter().flat_map(|topic| &topic.partitions) {
-        let budget = plan.max_bytes.saturating_sub(answers.bytes);
+        let budget = max_bytes.saturating_sub(answers.bytes);
         let first = if answers.bytes == 0 { FirstBatch::AlwaysWhole } else { FirstBatch::OnlyIfFits };
-        let answer = match partition.found.and_then(|id| read_one(logs, id, &partition.asked, budget, first))
-        {
+        let found = partition.found.and_then(|id| {
+            let is_deleted = node.metadata.image().topic_by_id(id.topic).is_none();
+            if is_deleted {
+                return Err(missing(version));
+            }
+            read_one(&mut node.logs, id, &partition.asked, budget, first)
+        });
+        let answer = match found {
             Ok(answer) => answer,
             // Older clients do not know KAFKA_STORAGE_ERROR.
             Err(ErrorCode::KafkaStorageError) if version <= 5 => {

@@ -39,6 +39,10 @@ use milepost_wire::{ApiKey, RequestBody, RequestError, decode_request};
 
 use crate::node::{ConnectionId, Node, RequestKey};
 
+/// The largest frame of a request that is not mostly payload (Produce, SyncGroup). Lists of names and numbers take many
+/// times their bytes once they are decoded; a million of them still fits.
+const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 /// What every handler is told about its request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
@@ -57,16 +61,18 @@ pub(crate) type Handled = Result<(), CloseConnection>;
 
 /// Decodes a frame, gives it its place in line and hands it to the handler of its API.
 pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, frame: &[u8]) -> Handled {
+    check_size(frame)?;
     let (header, body) = match decode_request(frame) {
         Ok(request) => request,
         Err(RequestError::UnsupportedVersion(header)) if header.api_key == ApiKey::ApiVersions => {
-            let key = place(node, connection, ApiKey::ApiVersions, 0, header.correlation_id)?;
+            let key = place(node, connection, frame.len(), ApiKey::ApiVersions, 0, header.correlation_id)?;
             api_versions::refuse_version(node, key);
             return Ok(());
         }
         Err(error) => return Err(CloseConnection(error.to_string())),
     };
-    let key = place(node, connection, header.api_key, header.api_version, header.correlation_id)?;
+    let key =
+        place(node, connection, frame.len(), header.api_key, header.api_version, header.correlation_id)?;
     let context = Context { now, key, client_id: header.client_id.unwrap_or("") };
     match body {
         RequestBody::ApiVersions(request) => api_versions::handle(node, context, &request),
@@ -97,16 +103,28 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
     }
 }
 
+fn check_size(frame: &[u8]) -> Result<(), CloseConnection> {
+    let key = frame.first_chunk().map(|bytes| i16::from_be_bytes(*bytes)).and_then(ApiKey::from_code);
+    if frame.len() > REQUEST_BYTES_MAX && !matches!(key, Some(ApiKey::Produce | ApiKey::SyncGroup)) {
+        let bytes = frame.len();
+        return Err(CloseConnection(format!(
+            "a request of {bytes} bytes that is no Produce: above {REQUEST_BYTES_MAX}"
+        )));
+    }
+    Ok(())
+}
+
 fn place(
     node: &mut Node,
     connection: ConnectionId,
+    request_bytes: usize,
     api: ApiKey,
     version: i16,
     correlation_id: i32,
 ) -> Result<RequestKey, CloseConnection> {
     let sequence = node
         .connections
-        .admit(connection)
+        .admit(connection, request_bytes)
         .ok_or_else(|| CloseConnection("the connection is closed".to_owned()))?;
     Ok(RequestKey { connection, sequence, api, version, correlation_id })
 }

@@ -3,7 +3,7 @@
 //! Both acks=1 and acks=all wait for the disk; acks=0 gets no answer, and an error on it closes the connection, which
 //! is the only way such a client can learn of one.
 
-use milepost_batch::{BatchView, Codec};
+use milepost_batch::{BatchError, BatchView, Codec};
 use milepost_log::AppendOrigin;
 use milepost_model::{Offset, TopicId, TopicPartition};
 use milepost_wire::ErrorCode;
@@ -22,6 +22,9 @@ use crate::topics;
 const ADMIN_CLIENT_ID: &str = "__admin_client";
 /// The first version that may carry zstd.
 const ZSTD_FROM: i16 = 7;
+/// The shortest time a produce waits for the disk, whatever its timeout says. Kafka's timeout counts the wait for
+/// other brokers only; a batch that only this disk is to take is never answered with REQUEST_TIMED_OUT there.
+const DISK_WAIT_MIN_MS: u64 = 1_000;
 
 /// The results of one produce so far.
 #[derive(Debug, Default)]
@@ -52,12 +55,17 @@ struct Written {
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ProduceRequest<'_>) -> Handled {
     let mut produced = Produced::default();
     let mut needs = Vec::new();
+    let transactional_id_missing = transactional_id_missing(request);
     for topic in &request.topic_data {
         let partitions = topic
             .partition_data
             .iter()
             .map(|data| {
-                let result = write(node, context, request, topic, data, &mut needs);
+                let result = if transactional_id_missing {
+                    Err(ErrorCode::TransactionalIdAuthorizationFailed.into())
+                } else {
+                    write(node, context, request, topic, data, &mut needs)
+                };
                 ProducedPartition { index: data.index, result }
             })
             .collect();
@@ -70,7 +78,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ProduceReq
         respond(node, context.key, &produced);
         return Ok(());
     }
-    let timeout_ms = u64::try_from(request.timeout_ms).unwrap_or(0);
+    let timeout_ms = u64::try_from(request.timeout_ms).unwrap_or(0).max(DISK_WAIT_MIN_MS);
     let wait = ProduceWait {
         key: context.key,
         deadline: context.now.monotonic.plus_ms(timeout_ms),
@@ -93,6 +101,14 @@ fn finish_unacknowledged(node: &mut Node, key: RequestKey, produced: &Produced) 
     }
 }
 
+/// A transactional batch without a transactional id spoils the whole request, as in Kafka.
+fn transactional_id_missing(request: &ProduceRequest<'_>) -> bool {
+    let mut batches =
+        request.topic_data.iter().flat_map(|topic| &topic.partition_data).filter_map(|data| data.records);
+    request.transactional_id.is_none()
+        && batches.any(|bytes| BatchView::parse(bytes).is_ok_and(|(batch, _)| batch.is_transactional()))
+}
+
 /// Appends one partition's batch; notes what the answer must wait for.
 fn write(
     node: &mut Node,
@@ -102,26 +118,27 @@ fn write(
     data: &PartitionProduceData<'_>,
     needs: &mut Vec<(TopicPartition, Offset)>,
 ) -> Result<Written, Refusal> {
-    let partition = resolve(node, context, topic, data.index)?;
+    let (partition, is_internal) = resolve(node, context, topic, data.index)?;
     let batch = single_batch(context.key.version, data.records)?;
     if batch.is_transactional() {
         // Transactions come with a later issue; without a coordinator nobody may open one.
-        let no_id = request.transactional_id.is_none();
-        return Err(if no_id {
-            ErrorCode::TransactionalIdAuthorizationFailed
-        } else {
-            ErrorCode::InvalidTxnState
-        }
-        .into());
+        return Err(ErrorCode::InvalidTxnState.into());
     }
     if !matches!(request.acks, -1..=1) {
         return Err(ErrorCode::InvalidRequiredAcks.into());
+    }
+    if is_internal && context.client_id != ADMIN_CLIENT_ID {
+        return Err(ErrorCode::InvalidTopicException.into());
     }
     let appended = node
         .logs
         .append(partition, batch.bytes(), AppendOrigin::Client, context.now)
         .map_err(|error| errors::of_append(&error))?;
-    needs.push((partition, appended.last_offset));
+    // The original of a duplicate may be durable already; nothing would come to wake its answer.
+    let durable_end = node.logs.log(partition).map(milepost_log::PartitionLog::high_watermark);
+    if durable_end.is_none_or(|end| appended.last_offset >= end) {
+        needs.push((partition, appended.last_offset));
+    }
     Ok(Written {
         base_offset: appended.base_offset,
         log_append_time_ms: appended.log_append_time.map_or(-1, |time| time.0),
@@ -129,12 +146,13 @@ fn write(
     })
 }
 
+/// The partition, and whether its topic is internal.
 fn resolve(
     node: &Node,
     context: Context<'_>,
     topic: &TopicProduceData<'_>,
     index: i32,
-) -> Result<TopicPartition, Refusal> {
+) -> Result<(TopicPartition, bool), Refusal> {
     let image = node.metadata.image();
     let (found, missing) = if context.key.version >= 13 {
         (image.topic_by_id(topic.topic_id), ErrorCode::UnknownTopicId)
@@ -143,10 +161,7 @@ fn resolve(
     };
     let found = found.ok_or(missing)?;
     let partition = topics::partition(found, index).ok_or(ErrorCode::UnknownTopicOrPartition)?;
-    if found.is_internal && context.client_id != ADMIN_CLIENT_ID {
-        return Err(ErrorCode::InvalidTopicException.into());
-    }
-    Ok(partition)
+    Ok((partition, found.is_internal))
 }
 
 /// The payload must be exactly one batch of format 2.
@@ -157,7 +172,11 @@ fn single_batch(version: i16, records: Option<&[u8]>) -> Result<BatchView<'_>, R
             "a produce request must carry one record batch a partition",
         )
     })?;
-    let (batch, rest) = BatchView::parse(bytes).map_err(|error| errors::of_batch(&error))?;
+    let (batch, rest) = BatchView::parse(bytes).map_err(|error| match error {
+        // Less than it announces is, to Kafka, no batch at all.
+        BatchError::Truncated { .. } => Refusal::with_message(ErrorCode::InvalidRecord, error.to_string()),
+        _ => errors::of_batch(&error),
+    })?;
     if !rest.is_empty() {
         return Err(Refusal::with_message(
             ErrorCode::InvalidRecord,
@@ -176,10 +195,15 @@ pub(crate) fn finish(node: &mut Node, wait: &ProduceWait) {
 }
 
 /// Answers a produce whose time is up: what it wrote may still become durable.
-pub(crate) fn time_out(node: &mut Node, mut wait: ProduceWait) {
+pub(crate) fn time_out(node: &mut Node, wait: ProduceWait) {
+    give_up(node, wait, ErrorCode::RequestTimedOut);
+}
+
+/// Answers a produce that can no longer be waited for.
+pub(crate) fn give_up(node: &mut Node, mut wait: ProduceWait, code: ErrorCode) {
     for partition in wait.produced.topics.iter_mut().flat_map(|topic| &mut topic.partitions) {
         if partition.result.is_ok() {
-            partition.result = Err(ErrorCode::RequestTimedOut.into());
+            partition.result = Err(code.into());
         }
     }
     respond(node, wait.key, &wait.produced);

@@ -9,6 +9,9 @@ use milepost_wire::{ApiKey, Response, encode_response};
 
 /// The most unanswered requests of one connection. Over it the socket is not read.
 pub const IN_FLIGHT_REQUESTS_MAX: usize = 128;
+/// The most bytes of unanswered requests of one connection, so that what their answers repeat is bounded too. Over it
+/// the socket is not read; a single larger request is admitted.
+pub const IN_FLIGHT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// The most unsent answer bytes of one connection. Over it the socket is not read.
 pub const OUTPUT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -28,7 +31,9 @@ pub(crate) struct RequestKey {
 
 #[derive(Debug)]
 enum Slot {
-    Waiting,
+    /// Unanswered; the bytes of the request.
+    Waiting(usize),
+    /// Answered behind one that is not.
     Ready(Vec<u8>),
 }
 
@@ -38,8 +43,18 @@ struct Connection {
     /// The sequence number of the first slot.
     first: u64,
     slots: VecDeque<Slot>,
+    /// Bytes of the requests that are unanswered.
+    asked_bytes: usize,
+    /// Bytes of the answers that wait in line.
+    ready_bytes: usize,
     output: Vec<u8>,
     close: bool,
+}
+
+impl Connection {
+    fn unsent_bytes(&self) -> usize {
+        self.output.len() + self.ready_bytes
+    }
 }
 
 /// All open connections.
@@ -54,8 +69,15 @@ impl Connections {
     pub(crate) fn connect(&mut self, host: String) -> ConnectionId {
         self.next += 1;
         let id = ConnectionId(self.next);
-        let connection =
-            Connection { host, first: 0, slots: VecDeque::new(), output: Vec::new(), close: false };
+        let connection = Connection {
+            host,
+            first: 0,
+            slots: VecDeque::new(),
+            asked_bytes: 0,
+            ready_bytes: 0,
+            output: Vec::new(),
+            close: false,
+        };
         self.open.insert(id, connection);
         id
     }
@@ -77,8 +99,18 @@ impl Connections {
         self.open.get(&id).is_some_and(|connection| {
             !connection.close
                 && connection.slots.len() < IN_FLIGHT_REQUESTS_MAX
-                && connection.output.len() < OUTPUT_BYTES_MAX
+                && connection.asked_bytes < IN_FLIGHT_BYTES_MAX
+                && connection.unsent_bytes() < OUTPUT_BYTES_MAX
         })
+    }
+
+    /// How many bytes an answer should have at most, so that a client that does not take its answers cannot make us
+    /// hold many large ones. The first one has no bound.
+    pub(crate) fn answer_room(&self, id: ConnectionId) -> usize {
+        match self.open.get(&id).map(Connection::unsent_bytes) {
+            None | Some(0) => usize::MAX,
+            Some(unsent) => OUTPUT_BYTES_MAX.saturating_sub(unsent),
+        }
     }
 
     /// Whether requests of this connection are unanswered.
@@ -86,10 +118,11 @@ impl Connections {
         self.open.get(&id).is_some_and(|connection| !connection.slots.is_empty())
     }
 
-    /// Gives a request its place in line.
-    pub(crate) fn admit(&mut self, id: ConnectionId) -> Option<u64> {
+    /// Gives a request of so many bytes its place in line.
+    pub(crate) fn admit(&mut self, id: ConnectionId, request_bytes: usize) -> Option<u64> {
         let connection = self.open.get_mut(&id)?;
-        connection.slots.push_back(Slot::Waiting);
+        connection.slots.push_back(Slot::Waiting(request_bytes));
+        connection.asked_bytes += request_bytes;
         Some(connection.first + connection.slots.len() as u64 - 1)
     }
 
@@ -99,7 +132,9 @@ impl Connections {
         let Some(connection) = self.open.get_mut(&key.connection) else { return };
         if key.sequence == connection.first {
             encode(&mut connection.output);
-            connection.slots.pop_front();
+            if let Some(Slot::Waiting(asked)) = connection.slots.pop_front() {
+                connection.asked_bytes -= asked;
+            }
             connection.first += 1;
             Self::release(connection);
             self.with_output.push(key.connection);
@@ -108,7 +143,11 @@ impl Connections {
             encode(&mut bytes);
             let index =
                 usize::try_from(key.sequence - connection.first).expect("a slot's index fits the queue");
-            connection.slots[index] = Slot::Ready(bytes);
+            connection.ready_bytes += bytes.len();
+            if let Slot::Waiting(asked) = std::mem::replace(&mut connection.slots[index], Slot::Ready(bytes))
+            {
+                connection.asked_bytes -= asked;
+            }
         }
     }
 
@@ -133,6 +172,7 @@ impl Connections {
     fn release(connection: &mut Connection) {
         while let Some(Slot::Ready(bytes)) = connection.slots.front() {
             connection.output.extend_from_slice(bytes);
+            connection.ready_bytes -= bytes.len();
             connection.slots.pop_front();
             connection.first += 1;
         }
@@ -179,7 +219,7 @@ mod tests {
     fn answers_leave_in_request_order() {
         let mut connections = Connections::default();
         let id = connections.connect("/127.0.0.1".to_owned());
-        let places: Vec<u64> = (0..3).map(|_| connections.admit(id).unwrap()).collect();
+        let places: Vec<u64> = (0..3).map(|_| connections.admit(id, 1).unwrap()).collect();
         connections.answer(key(id, places[2]), |out| out.push(b'c'));
         connections.answer(key(id, places[1]), |out| out.push(b'b'));
         let mut sent = Vec::new();
@@ -195,7 +235,7 @@ mod tests {
     fn a_request_without_answer_does_not_hold_up_the_next() {
         let mut connections = Connections::default();
         let id = connections.connect(String::new());
-        let (first, second) = (connections.admit(id).unwrap(), connections.admit(id).unwrap());
+        let (first, second) = (connections.admit(id, 1).unwrap(), connections.admit(id, 1).unwrap());
         connections.answer(key(id, second), |out| out.push(b'b'));
         connections.answer_nothing(key(id, first));
         let mut sent = Vec::new();
@@ -209,8 +249,34 @@ mod tests {
         let id = connections.connect(String::new());
         for _ in 0..IN_FLIGHT_REQUESTS_MAX {
             assert!(connections.accepts_more(id));
-            connections.admit(id);
+            connections.admit(id, 1);
         }
         assert!(!connections.accepts_more(id));
+    }
+
+    #[test]
+    fn requests_that_are_large_together_stop_reading() {
+        let mut connections = Connections::default();
+        let id = connections.connect(String::new());
+        let first = connections.admit(id, IN_FLIGHT_BYTES_MAX - 1).unwrap();
+        assert!(connections.accepts_more(id));
+        connections.admit(id, 1);
+        assert!(!connections.accepts_more(id));
+        connections.answer_nothing(key(id, first));
+        assert!(connections.accepts_more(id));
+    }
+
+    #[test]
+    fn answers_that_wait_in_line_leave_less_room_for_the_next() {
+        let mut connections = Connections::default();
+        let id = connections.connect(String::new());
+        let (first, second) = (connections.admit(id, 1).unwrap(), connections.admit(id, 1).unwrap());
+        assert_eq!(connections.answer_room(id), usize::MAX);
+        connections.answer(key(id, second), |out| out.resize(OUTPUT_BYTES_MAX, 0));
+        assert_eq!(connections.answer_room(id), 0);
+        assert!(!connections.accepts_more(id), "the answer is not sent, though it is not output yet");
+        connections.answer_nothing(key(id, first));
+        connections.take_output(id, &mut Vec::new());
+        assert_eq!(connections.answer_room(id), usize::MAX);
     }
 }

@@ -22,7 +22,7 @@ use milepost_log::metadata::MetadataLog;
 use milepost_model::{Instant, Now, TopicId};
 use milepost_storage::{Space, Waker};
 
-pub use connections::{ConnectionId, IN_FLIGHT_REQUESTS_MAX, OUTPUT_BYTES_MAX};
+pub use connections::{ConnectionId, IN_FLIGHT_BYTES_MAX, IN_FLIGHT_REQUESTS_MAX, OUTPUT_BYTES_MAX};
 pub(crate) use connections::{Connections, RequestKey};
 pub(crate) use group_waits::{GroupAnswer, GroupResult, GroupWaits};
 pub use start::StartError;
@@ -42,6 +42,10 @@ const LOAD_BYTES_PER_STEP: usize = 1 << 20;
 const FULL_DISK_POLL_MS: u64 = 500;
 /// How often the storage is looked at when nothing happens.
 const IDLE_POLL_MS: u64 = 10_000;
+/// How often the storage is looked at during a stop.
+const STOP_POLL_MS: u64 = 10;
+/// How long a stop waits for its checkpoint. Without one the next start replays the journal.
+const STOP_CHECKPOINT_MS: u64 = 30_000;
 
 /// How far a node is in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +65,8 @@ pub enum Phase {
 enum Stopping {
     /// What was admitted is being made durable and answered.
     Draining,
-    /// Everybody is answered; the last checkpoint is being written.
-    Checkpointing,
+    /// Everybody is answered; the last checkpoint is being written, and given up at this time.
+    Checkpointing(Instant),
 }
 
 /// What became of a frame.
@@ -135,9 +139,13 @@ impl Node {
     /// Whether a frame of this connection would be admitted now.
     #[must_use]
     pub fn accepts_more(&self, id: ConnectionId) -> bool {
-        self.phase == Phase::Running
-            && self.metadata.image().cluster_id().is_some()
-            && self.connections.accepts_more(id)
+        self.is_open() && self.connections.accepts_more(id)
+    }
+
+    /// Whether requests are admitted at all: not before the first metadata is durable, and not during a stop.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Running && self.metadata.image().cluster_id().is_some()
     }
 
     /// Whether answers of this connection are still owed.
@@ -186,10 +194,19 @@ impl Node {
             self.complete(now);
         }
         self.continue_stop(now);
-        let pause_ms = if self.logs.space() == Space::Full { FULL_DISK_POLL_MS } else { IDLE_POLL_MS };
+        let pause_ms = match self.logs.space() {
+            _ if self.phase == Phase::Stopping => STOP_POLL_MS,
+            Space::Full => FULL_DISK_POLL_MS,
+            Space::Ready => IDLE_POLL_MS,
+        };
         self.next_poll = now.monotonic.plus_ms(pause_ms);
-        let writes = self.logs.has_work() && !self.logs.is_flushing();
-        self.coordinators.has_load_work() || writes || self.phase == Phase::Stopping
+        self.coordinators.has_load_work() || self.can_begin_round()
+    }
+
+    /// Whether something waits for a round and one could take it. On a full disk work stays where it is until the
+    /// next poll finds room.
+    fn can_begin_round(&self) -> bool {
+        self.logs.has_work() && !self.logs.is_flushing() && self.logs.space() != Space::Full
     }
 
     /// When [`Node::step`] is needed next even if nothing comes in.
@@ -223,19 +240,24 @@ impl Node {
 
     /// One stage of a stop after the other; each begins when the disk has nothing left of the one before.
     fn continue_stop(&mut self, now: Now) {
-        if self.phase != Phase::Stopping || self.logs.has_work() || self.logs.is_flushing() {
+        if self.phase != Phase::Stopping || self.can_begin_round() || self.logs.is_flushing() {
             return;
         }
         match self.stopping {
             Stopping::Draining => {
                 self.coordinators.close();
                 self.release_group_answers();
-                self.answer_waiting_fetches();
-                self.stopping = Stopping::Checkpointing;
+                self.answer_waiting();
+                self.stopping = Stopping::Checkpointing(now.monotonic.plus_ms(STOP_CHECKPOINT_MS));
                 self.logs.begin_clean_stop(now);
             }
-            Stopping::Checkpointing if self.logs.is_cleanly_stopped() => self.phase = Phase::Stopped,
-            Stopping::Checkpointing => {}
+            Stopping::Checkpointing(_) if self.logs.is_cleanly_stopped() => self.phase = Phase::Stopped,
+            // What still waits for room on a full disk was acknowledged to nobody.
+            Stopping::Checkpointing(give_up_at) if self.logs.has_work() || give_up_at <= now.monotonic => {
+                tracing::warn!("stopped without a last checkpoint; the next start replays the journal");
+                self.phase = Phase::Stopped;
+            }
+            Stopping::Checkpointing(_) => {}
         }
     }
 

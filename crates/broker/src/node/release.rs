@@ -2,6 +2,8 @@
 
 use milepost_log::metadata::MetadataChange;
 use milepost_model::{DeletedTopic, Now, PartitionIndex, TopicPartition};
+use milepost_storage::Space;
+use milepost_wire::ErrorCode;
 
 use super::{Node, TopicWait};
 use crate::handlers::fetch::Patience;
@@ -83,6 +85,9 @@ impl Node {
 
     /// Tries again to make the logs of topics for which there was no room.
     pub(super) fn open_missing_logs(&mut self) {
+        if self.logs.space() == Space::Full {
+            return;
+        }
         for id in std::mem::take(&mut self.unopened) {
             if let Some(topic) = self.metadata.image().topic_by_id(id).cloned() {
                 topics::open_partitions(self, &topic);
@@ -103,8 +108,11 @@ impl Node {
         }
     }
 
-    /// Answers every waiting fetch with what there is (a stop).
-    pub(super) fn answer_waiting_fetches(&mut self) {
+    /// Answers who still waits at a stop: fetches with what there is; produces wait only for a disk without room.
+    pub(super) fn answer_waiting(&mut self) {
+        for wait in self.produces.take_all() {
+            produce::give_up(self, wait, ErrorCode::KafkaStorageError);
+        }
         for wait in self.fetches.take_all() {
             fetch::answer_or_park(self, wait, Patience::None);
         }

@@ -33,17 +33,31 @@ pub(super) struct Wire {
 impl Wire {
     /// Takes the node's output for this connection and sends as much as the socket takes now.
     pub(super) fn send(&self, node: &mut Node) {
-        node.take_output(self.id, &mut self.unsent.borrow_mut());
-        if self.push().is_err() {
-            self.close();
-        }
-        if self.unsent.borrow().is_empty() {
-            if node.is_closing(self.id) {
-                self.close();
+        loop {
+            // What the socket does not take yet stays with the node, which bounds it.
+            if self.unsent.borrow().is_empty() {
+                node.take_output(self.id, &mut self.unsent.borrow_mut());
             }
-        } else {
-            self.blocked.notify_one();
+            if self.unsent.borrow().is_empty() {
+                if node.is_closing(self.id) {
+                    self.close();
+                }
+                break;
+            }
+            if self.push().is_err() {
+                self.close();
+                break;
+            }
+            if !self.unsent.borrow().is_empty() {
+                self.blocked.notify_one();
+                break;
+            }
         }
+        self.wake_reader();
+    }
+
+    /// The node may take more of this connection's requests than before.
+    pub(super) fn wake_reader(&self) {
         self.resume.notify_one();
     }
 
@@ -112,7 +126,7 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
         closed: Cell::new(false),
     });
     shared.wires.borrow_mut().insert(id, Rc::clone(&wire));
-    tokio::task::spawn_local(write_blocked(Rc::clone(&wire)));
+    tokio::task::spawn_local(write_blocked(Rc::clone(shared), Rc::clone(&wire)));
     let shared = Rc::clone(shared);
     tokio::task::spawn_local(async move {
         if let Err(reason) = read(&shared, &wire).await {
@@ -125,18 +139,19 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
 }
 
 /// Sends the rest whenever the socket takes more again.
-async fn write_blocked(wire: Rc<Wire>) {
+async fn write_blocked(shared: Rc<Shared>, wire: Rc<Wire>) {
     loop {
         wire.blocked.notified().await;
         while !wire.closed.get() && !wire.unsent.borrow().is_empty() {
-            if wire.stream.writable().await.is_err() || wire.push().is_err() {
+            if wire.stream.writable().await.is_err() {
                 wire.close();
+            } else {
+                wire.send(&mut shared.node.borrow_mut());
             }
         }
         if wire.closed.get() {
             return;
         }
-        wire.resume.notify_one();
     }
 }
 
@@ -144,7 +159,14 @@ async fn read(shared: &Rc<Shared>, wire: &Rc<Wire>) -> Result<(), String> {
     let mut buffer: Vec<u8> = Vec::new();
     loop {
         while !wire.closed.get() && !takes_more(shared, wire) {
-            wire.resume.notified().await;
+            let idle = Duration::from_millis(shared.idle_max_ms);
+            let resumed = tokio::time::timeout(idle, wire.resume.notified()).await;
+            if resumed.is_err() && !wire.unsent.borrow().is_empty() {
+                return Err(format!(
+                    "no answer was taken for connections.max.idle.ms ({} ms)",
+                    shared.idle_max_ms
+                ));
+            }
         }
         if wire.closed.get() {
             return Ok(());

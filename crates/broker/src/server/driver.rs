@@ -10,12 +10,18 @@ const STOP_FLUSH_MS: u64 = 2_000;
 
 /// Runs until the node has stopped.
 pub(super) async fn drive(shared: &Rc<Shared>) -> Result<(), ServeError> {
+    let mut was_open = false;
     loop {
         // One pass of the scheduler: connections that have bytes hand in their frames, so that one disk wait serves
         // them all.
         tokio::task::yield_now().await;
         let more = shared.node.borrow_mut().step(shared.clock.now());
         send_ready(shared);
+        if !was_open && shared.node.borrow().is_open() {
+            // Whoever connected before the first metadata was durable waits since then.
+            was_open = true;
+            shared.wires.borrow().values().for_each(|wire| wire.wake_reader());
+        }
         let phase = shared.node.borrow().phase();
         match phase {
             Phase::Failed(reason) => return Err(ServeError::Poisoned(reason)),
