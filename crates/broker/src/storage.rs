@@ -49,5 +49,24 @@ pub fn log_settings(settings: &BrokerSettings) -> LogSettings {
 
 /// Says in the log what recovery found.
 pub fn report_recovery(report: &RecoveryReport) {
-    tracing::info!("{report:?}");
+    if report.rounds_replayed > 0 {
+        tracing::info!(
+            "recovered {} partitions: {} journal rounds since the last checkpoint, {} batches ({} bytes) written again",
+            report.partitions,
+            report.rounds_replayed,
+            report.batches_refilled,
+            report.bytes_refilled
+        );
+    }
+    if let Some(tail) = &report.torn_tail {
+        tracing::warn!("cut {} bytes that were never acknowledged, at {}", tail.bytes, tail.place);
+    }
+    for (partition, reason) in &report.offline {
+        tracing::error!(
+            "partition {partition} is held offline, acknowledged data of it is damaged: {reason}"
+        );
+    }
+    if report.files_removed > 0 {
+        tracing::info!("removed {} files that nothing names any more", report.files_removed);
+    }
 }

@@ -96,14 +96,17 @@ fn serve_until_stopped(serve: &Serve) -> Result<(), Failure> {
         durability: serve.durability.into(),
         accept_loss: serve.accept_loss,
     };
-    let engine = storage::open(&folder).map_err(|error| Failure::Start(error.to_string()))?;
+    // The port first: a start that cannot serve must not leave a trace in the folder.
     let bound = Bound::listen(&listen).map_err(|error| Failure::Start(error.to_string()))?;
+    let in_folder =
+        |error: &dyn std::fmt::Display| Failure::Start(format!("{}: {error}", serve.data_dir.display()));
+    let engine = storage::open(&folder).map_err(|error| in_folder(&error))?;
     let endpoint = advertised(bound.endpoint(), &settings);
     let clock = SystemClock::default();
     let log_settings = storage::log_settings(&settings);
     let (node, report) =
         Node::start(engine, settings, log_settings, endpoint, Box::new(SystemRandom), clock.now())
-            .map_err(|error| Failure::Start(error.to_string()))?;
+            .map_err(|error| in_folder(&error))?;
     storage::report_recovery(&report);
     announce(&bound, serve)?;
     bound.serve(node, clock).map_err(|error| match error {
