@@ -207,3 +207,40 @@ fn after_a_failed_round_nothing_is_accepted_or_acknowledged() {
     assert!(matches!(append(&mut set, id, &batch(&[b"b"])), Err(AppendError::Poisoned { .. })));
     assert_eq!(set.log(id).expect("is there").high_watermark(), Offset(0));
 }
+
+#[test]
+fn busy_internal_logs_do_not_starve_users() {
+    let disk = MemoryDisk::new();
+    let one = batch(&[&[0; 100]]);
+    let settings = LogSettings { max_round_bytes: 4 * one.len() as u64, ..LogSettings::default() };
+    let (mut set, _) = open_with(&disk, settings);
+    let user = create(&mut set, 1, PartitionConfig::default());
+    let internal = partition(2);
+    set.create_partition(internal, "internal-0", LogKind::Internal, PartitionConfig::default())
+        .expect("creates");
+    settle(&mut set, now(0));
+    append(&mut set, user, &one).expect("appends");
+    for _ in 0..10 {
+        for _ in 0..5 {
+            set.append(internal, &one, AppendOrigin::Coordinator, now(1)).expect("appends");
+        }
+        set.begin_round(now(1));
+        set.poll(now(1));
+    }
+    assert!(set.has_work(), "the internal log is still behind");
+    assert_eq!(set.log(user).expect("is there").high_watermark(), Offset(1));
+}
+
+#[test]
+fn clients_wait_when_too_much_is_pending_but_coordinators_do_not() {
+    let disk = MemoryDisk::new();
+    let (mut set, _) = open_with(&disk, LogSettings { max_pending_bytes: 300, ..LogSettings::default() });
+    let id = create(&mut set, 1, PartitionConfig::default());
+    while append(&mut set, id, &batch(&[&[0; 50]])).is_ok() {
+        assert!(set.log(id).expect("is there").log_end_offset() < Offset(10), "no bound");
+    }
+    assert!(matches!(append(&mut set, id, &batch(&[b"a"])), Err(AppendError::Overloaded)));
+    set.append(id, &batch(&[b"a"]), AppendOrigin::Coordinator, now(1)).expect("its runtime bounds it");
+    settle(&mut set, now(1));
+    append(&mut set, id, &batch(&[b"a"])).expect("the bytes were written");
+}

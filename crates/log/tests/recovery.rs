@@ -386,3 +386,44 @@ fn append_time_is_stamped_where_the_topic_says_so() {
     assert_eq!(found, Some((Offset(0), Timestamp(START_MS + 77), LeaderEpoch(1))));
     assert_eq!(read_all(&mut set, id).len(), 1);
 }
+
+#[test]
+fn a_deletion_that_is_not_durable_has_not_happened() {
+    let disk = MemoryDisk::new();
+    let (mut set, _) = open(&disk);
+    let id = create(&mut set, 1, PartitionConfig::default());
+    append(&mut set, id, &batch(&[b"a"])).expect("appends");
+    settle(&mut set, now(1));
+    set.delete_partition(id);
+    // A checkpoint between the deletion and its round: the partition must still be in it.
+    set.request_checkpoint();
+    set.poll(now(1));
+    set.poll(now(1));
+    disk.crash();
+    drop(set);
+    let (mut set, report) = open(&disk);
+    assert_eq!(report.rounds_replayed, 0);
+    assert_eq!(read_all(&mut set, id), [(0, b"a".to_vec())]);
+}
+
+#[test]
+fn many_sealed_segments_are_closed_only_after_they_are_synced() {
+    let disk = MemoryDisk::new();
+    let (mut set, _) = open(&disk);
+    let id = create(&mut set, 1, PartitionConfig { segment_bytes: 200, ..small_segments() });
+    for number in 0..200u8 {
+        append(&mut set, id, &batch(&[&[number; 60]])).expect("appends");
+    }
+    settle(&mut set, now(1));
+    assert!(set.log(id).expect("is there").segment_count() > milepost_log::MAX_OPEN_SEALED_SEGMENTS);
+    let all = read_all(&mut set, id);
+    set.request_checkpoint();
+    settle(&mut set, now(1));
+    set.poll(now(1));
+    assert_eq!(read_all(&mut set, id), all, "closed files are opened again");
+    disk.crash();
+    drop(set);
+    let (mut set, report) = open(&disk);
+    assert_eq!((report.rounds_replayed, report.offline), (0, Vec::new()));
+    assert_eq!(read_all(&mut set, id), all);
+}

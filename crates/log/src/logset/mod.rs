@@ -62,6 +62,8 @@ pub struct LogSet {
     directories: BTreeSet<Arc<str>>,
     /// Partitions with something pending, internal ones and users'.
     lanes: [VecDeque<usize>; 2],
+    /// The last round had no room for any of the users' runs.
+    users_waited: bool,
     pending_bytes: u64,
     in_flight: Option<InFlight>,
     /// The last round known to be durable.

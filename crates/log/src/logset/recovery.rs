@@ -95,6 +95,7 @@ impl LogSet {
             index: HashMap::with_hasher(FixedState::with_seed(TABLE_SEED)),
             directories: BTreeSet::new(),
             lanes: [VecDeque::new(), VecDeque::new()],
+            users_waited: false,
             pending_bytes: 0,
             in_flight: None,
             durable_round: RoundNumber::default(),

@@ -73,8 +73,16 @@ impl LogSet {
         } else {
             whole / INTERNAL_SHARE_DENOMINATOR * INTERNAL_SHARE_NUMERATOR
         };
+        if std::mem::take(&mut self.users_waited) {
+            // A large run fits no round that others are in; after one round without it, it goes ahead of them.
+            self.take_from_lane(LogKind::User, 0, &mut selection);
+        }
+        let ahead = selection.entries.len();
         self.take_from_lane(LogKind::Internal, internal, &mut selection);
+        let before_users = selection.entries.len();
         self.take_from_lane(LogKind::User, whole, &mut selection);
+        let none_taken = ahead == 0 && selection.entries.len() == before_users;
+        self.users_waited = none_taken && !self.lanes[LogKind::User as usize].is_empty();
         selection
     }
 
