@@ -21,6 +21,16 @@ pub(crate) enum Tier {
     Full,
 }
 
+impl Tier {
+    /// The word that tests are told, by `--tier` or in the environment as `TEST_TIER`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ci => "ci",
+            Self::Full => "full",
+        }
+    }
+}
+
 /// Which server the stories talk to.
 pub(crate) enum Against {
     /// Our release binary.
@@ -131,10 +141,7 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
     }
     let mut command = Command::new(python);
     command.current_dir(&folder).args(["-m", "pytest", "stories"]).arg("--counts").arg(&counts_file);
-    command.arg("--tier").arg(match request.tier {
-        Tier::Ci => "ci",
-        Tier::Full => "full",
-    });
+    command.arg("--tier").arg(request.tier.name());
     match &request.against {
         Against::Milepost(binary) => command.arg("--milepost").arg(binary),
         Against::Kafka => {

@@ -24,7 +24,9 @@ pub(crate) fn run(options: &Options) -> Result<(), ChoreError> {
     let kit = steps.run("set-up of the clients", || Kit::set_up(&workspace));
     let binary = steps.run("release binary", || stories::build_binary(&workspace));
     // The outcome of this step is remembered by `steps`.
-    let _ = steps.run("Rust tests", || process::run(workspace.cargo().args(["test", "--workspace"])));
+    let _ = steps.run("Rust tests", || {
+        process::run(workspace.cargo().args(["test", "--workspace"]).env("TEST_TIER", options.tier.name()))
+    });
     let mut counts = None;
     if let (Ok(kit), Ok(binary)) = (&kit, binary) {
         let request =

@@ -10,10 +10,10 @@ use milepost_storage::{Bugs, MemoryDisk, SimulatedFileSystem};
 use support::history::run;
 use support::model::Disk;
 
-/// How many seeds an ordinary run takes; `MILEPOST_LOG_SEEDS` asks for more.
+/// How many seeds an ordinary run takes; `LOG_SEEDS` asks for more.
 #[expect(clippy::disallowed_methods, reason = "a person asks for more seeds")]
 fn seeds() -> u64 {
-    std::env::var("MILEPOST_LOG_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
+    std::env::var("LOG_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
 
 #[test]
