@@ -24,8 +24,10 @@ pub(super) struct Wire {
     unsent: RefCell<Vec<u8>>,
     /// Wakes the writer when a socket did not take everything.
     blocked: Notify,
-    /// Wakes the reader when the node takes more, and both halves when the connection ends.
+    /// Wakes the reader when the node takes more.
     resume: Notify,
+    /// Wakes the reader when the connection ends.
+    ended: Notify,
     drained: Notify,
     closed: Cell<bool>,
 }
@@ -88,6 +90,7 @@ impl Wire {
     fn close(&self) {
         self.closed.set(true);
         self.resume.notify_one();
+        self.ended.notify_one();
         self.blocked.notify_one();
         self.drained.notify_waiters();
     }
@@ -122,6 +125,7 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
         unsent: RefCell::default(),
         blocked: Notify::new(),
         resume: Notify::new(),
+        ended: Notify::new(),
         drained: Notify::new(),
         closed: Cell::new(false),
     });
@@ -131,6 +135,8 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
     tokio::task::spawn_local(async move {
         if let Err(reason) = read(&shared, &wire).await {
             tracing::info!("closing the connection from {peer}: {reason}");
+            // What was answered before goes out: the client may still want it.
+            wire.send(&mut shared.node.borrow_mut());
         }
         wire.close();
         shared.wires.borrow_mut().remove(&id);
@@ -191,12 +197,7 @@ async fn receive(shared: &Shared, wire: &Wire, buffer: &mut Vec<u8>) -> Result<b
     loop {
         tokio::select! {
             ready = wire.stream.readable() => ready.map_err(|error| error.to_string())?,
-            () = wire.resume.notified() => {
-                if wire.closed.get() {
-                    return Ok(false);
-                }
-                continue;
-            }
+            () = wire.ended.notified() => return Ok(false),
             () = tokio::time::sleep(Duration::from_millis(shared.idle_max_ms)) => {
                 if shared.node.borrow().owes_answers(wire.id) {
                     continue;

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 pub use clock::SystemClock;
@@ -63,6 +64,28 @@ pub struct Bound {
     runtime: tokio::runtime::Runtime,
     listener: TcpListener,
     endpoint: Endpoint,
+    signals: Option<StopSignals>,
+}
+
+/// SIGTERM and SIGINT.
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    /// Begins to catch them. To be called before anyone is told that the server is ready, so that a stop that comes at
+    /// once is graceful too.
+    fn catch() -> io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn one(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }
 
 impl Bound {
@@ -79,7 +102,14 @@ impl Bound {
         let listener =
             runtime.block_on(TcpListener::bind((endpoint.host.as_str(), endpoint.port))).map_err(fail)?;
         let port = listener.local_addr().map_err(fail)?.port();
-        Ok(Self { runtime, listener, endpoint: Endpoint { host: endpoint.host.clone(), port } })
+        let entered = runtime.enter();
+        let signals = StopSignals::catch()
+            .inspect_err(|error| {
+                tracing::error!("signals cannot be caught, a stop will not be graceful: {error}");
+            })
+            .ok();
+        drop(entered);
+        Ok(Self { runtime, listener, endpoint: Endpoint { host: endpoint.host.clone(), port }, signals })
     }
 
     /// The address in use, with the real port.
@@ -108,7 +138,9 @@ impl Bound {
         let local = tokio::task::LocalSet::new();
         local.block_on(&self.runtime, async move {
             let accepting = tokio::task::spawn_local(accept(Rc::clone(&shared), self.listener));
-            tokio::task::spawn_local(stop_on_signal(Rc::clone(&shared)));
+            if let Some(signals) = self.signals {
+                tokio::task::spawn_local(stop_on_signal(Rc::clone(&shared), signals));
+            }
             let end = driver::drive(&shared).await;
             accepting.abort();
             end
@@ -129,18 +161,8 @@ async fn accept(shared: Rc<Shared>, listener: TcpListener) {
     }
 }
 
-async fn stop_on_signal(shared: Rc<Shared>) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        tracing::error!("signals cannot be caught; a stop will not be graceful");
-        return;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+async fn stop_on_signal(shared: Rc<Shared>, mut signals: StopSignals) {
+    signals.one().await;
     tracing::info!("stopping: answering what waits, then writing a checkpoint");
     shared.node.borrow_mut().begin_stop();
     shared.work.notify_one();
