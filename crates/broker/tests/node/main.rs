@@ -1,0 +1,13 @@
+//! The node without sockets: frames in, frames out, over a disk in memory. One file a group of APIs.
+
+mod cluster;
+mod committed_offsets;
+mod fetching;
+mod frames;
+mod group_admin;
+mod harness;
+mod lasting;
+mod log_offsets;
+mod members;
+mod producing;
+mod topics;
