@@ -6,7 +6,7 @@ use std::sync::Arc;
 use milepost_model::{DependsOn, Ticket};
 
 use crate::hard::HardGroup;
-use crate::offsets::tombstone;
+use crate::offsets::offset_tombstones;
 use crate::request::{DeleteGroups, DescribeGroup, ListGroups};
 use crate::turn::Turn;
 use crate::view::GroupView;
@@ -84,14 +84,9 @@ pub(crate) fn delete_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &Delet
     turn.answer_from(DependsOn::ShardEnd, ticket, Reply::DeleteGroups(results));
 }
 
-fn record_deletion(turn: &mut Turn<'_>, group: &HardGroup) {
-    let committed = group
-        .topics()
-        .iter()
-        .flat_map(|topic| topic.entries().iter().map(|entry| (Arc::clone(topic.topic()), entry.partition())));
-    let pending = turn.hard.pending_partitions(group);
-    let keys: BTreeSet<_> = committed.chain(pending).collect();
-    turn.records.extend(keys.iter().map(|(topic, partition)| tombstone(group, topic, *partition)));
+/// Records that the group is gone, offsets and all.
+pub(crate) fn record_deletion(turn: &mut Turn<'_>, group: &HardGroup) {
+    turn.records.extend(offset_tombstones(turn.hard, group));
     turn.records.push(group_tombstone(group));
 }
 

@@ -10,5 +10,5 @@ mod sync;
 pub(crate) use heartbeat::{heartbeat, keep_session};
 pub(crate) use join::join_group;
 pub(crate) use leave::leave_group;
-pub(crate) use phases::{on_group_deadline, on_group_loaded};
+pub(crate) use phases::{on_group_deadline, on_group_loaded, take_over};
 pub(crate) use sync::sync_group;

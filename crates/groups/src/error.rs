@@ -1,6 +1,9 @@
 //! Why a request about a group was refused, by meaning. The edge turns them into Kafka's codes.
 
+use milepost_model::Generation;
 use thiserror::Error;
+
+use crate::OffsetRefused;
 
 /// A refusal. Each has one code of Kafka's, which the edge knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -50,4 +53,31 @@ pub enum GroupError {
     /// A transaction that may change this offset is still open.
     #[error("a transaction that commits this offset is still open")]
     UnstableOffsetCommit,
+}
+
+/// Why a request of the embedded library was refused. Nothing was written. None of it ever reaches the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum EmbeddedRefusal {
+    /// The group id is empty, or longer than a record can hold.
+    #[error("the group id is not valid")]
+    InvalidGroupId,
+    /// The generation is lower than the present one: somebody took the group over since.
+    #[error("the generation is stale, the group is at {}", current.0)]
+    StaleGeneration {
+        /// The present one.
+        current: Generation,
+    },
+    /// The generation is higher than the present one, or the group has none: it was never handed out, or the group
+    /// was forgotten since.
+    #[error("the group never had this generation")]
+    UnknownGeneration {
+        /// The present one, if there is one.
+        current: Option<Generation>,
+    },
+    /// The group has members, which a server wrote down. A rebalance takes it over from them.
+    #[error("the group has members")]
+    NonEmptyGroup,
+    /// One of the offsets cannot be stored.
+    #[error("offset {} of the commit is refused: {}", .0.index, .0.error)]
+    Offset(OffsetRefused),
 }

@@ -10,11 +10,13 @@
 //! - [`Request`] and [`Reply`]: what may be asked and what is answered; [`GroupError`] says why not.
 //! - `classic`: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and the phases of a rebalance.
 //! - `offsets`: OffsetCommit, OffsetFetch, OffsetDelete. `admin`: ListGroups, DescribeGroups, DeleteGroups.
+//! - `embedded`: what the embedded library asks, which has generations but no members.
 //! - `expiry`: what nobody uses any more goes.
 
 mod admin;
 mod classic;
 mod codec;
+mod embedded;
 mod error;
 mod expiry;
 mod hard;
@@ -30,7 +32,7 @@ mod soft;
 mod turn;
 mod view;
 
-pub use error::GroupError;
+pub use error::{EmbeddedRefusal, GroupError};
 pub use partition::partition_for;
 pub use record::{ClassicGroup, CommittedOffset, GroupRecord, Member, Members, OffsetRecord, Record};
 pub use reply::{
@@ -38,10 +40,10 @@ pub use reply::{
     ListedGroup, OffsetRefused, Reply, Synced,
 };
 pub use request::{
-    DeleteGroups, DescribeGroup, GroupType, Heartbeat, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember,
-    ListGroups, MemberAssignment, MissingGroup, NewMember, OffsetCommit, OffsetDelete, OffsetFetch,
-    OffsetToCommit, PartitionToDelete, PartitionToFetch, PartitionsToFetch, Request, Stability, StaticLeader,
-    SyncGroup,
+    DeleteGroups, DescribeGroup, EmbeddedRequest, GroupType, Heartbeat, JoinGroup, JoinProtocol, LeaveGroup,
+    LeavingMember, ListGroups, MemberAssignment, MissingGroup, NewMember, OffsetCommit, OffsetDelete,
+    OffsetFetch, OffsetToCommit, PartitionToDelete, PartitionToFetch, PartitionsToFetch, Request, Stability,
+    StaticLeader, SyncGroup,
 };
 pub use settings::GroupSettings;
 pub use shard::Groups;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use milepost_model::{Generation, PartitionIndex};
 
-use crate::{CommittedOffset, GroupError, GroupState, GroupType};
+use crate::{CommittedOffset, EmbeddedRefusal, GroupError, GroupState, GroupType};
 
 /// One answer; each kind of request has its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,8 @@ pub enum Reply {
     DeleteGroups(Vec<Result<(), GroupError>>),
     /// To OffsetDelete: one result for each partition of the request, in its order. An error: nothing was deleted.
     OffsetDelete(Result<Vec<Result<(), GroupError>>, GroupError>),
+    /// To the embedded library: the group's generation afterwards; `None` when it has none.
+    Embedded(Result<Option<Generation>, EmbeddedRefusal>),
 }
 
 /// A join that ended.

@@ -30,6 +30,8 @@ pub enum Request<'a> {
     DeleteGroups(DeleteGroups<'a>),
     /// Committed offsets are deleted.
     OffsetDelete(OffsetDelete<'a>),
+    /// The embedded library asks.
+    Embedded(EmbeddedRequest<'a>),
 }
 
 /// JoinGroup.
@@ -280,4 +282,52 @@ pub struct PartitionToDelete<'a> {
     pub topic: &'a str,
     /// The partition.
     pub partition: PartitionIndex,
+}
+
+/// What the embedded library asks about one group. Each answer names the group's generation afterwards.
+#[derive(Clone, Debug)]
+pub enum EmbeddedRequest<'a> {
+    /// The caller takes the group over: it gets the next generation, and nobody else has it.
+    Rebalance {
+        /// The group; empty is refused.
+        group_id: &'a str,
+    },
+    /// Offsets are committed, all of them or none.
+    Commit {
+        /// The group.
+        group_id: &'a str,
+        /// Must be the present one.
+        generation: Generation,
+        /// The offsets. Those of one topic follow each other.
+        offsets: Vec<OffsetToCommit<'a>>,
+    },
+    /// Which generation is it?
+    Generation {
+        /// The group.
+        group_id: &'a str,
+    },
+    /// Every committed offset of the group goes; its generation stays.
+    DeleteOffsets {
+        /// The group.
+        group_id: &'a str,
+    },
+    /// The group goes, its generation too: the next one is the first again.
+    Forget {
+        /// The group.
+        group_id: &'a str,
+    },
+}
+
+impl<'a> EmbeddedRequest<'a> {
+    /// The group it is about.
+    #[must_use]
+    pub fn group_id(&self) -> &'a str {
+        match self {
+            Self::Rebalance { group_id }
+            | Self::Commit { group_id, .. }
+            | Self::Generation { group_id }
+            | Self::DeleteOffsets { group_id }
+            | Self::Forget { group_id } => group_id,
+        }
+    }
 }

@@ -8,7 +8,7 @@ use milepost_model::{
 use crate::hard::Hard;
 use crate::soft::Soft;
 use crate::turn::Turn;
-use crate::{GroupSettings, Record, Reply, Request, admin, classic, codec, expiry, offsets};
+use crate::{GroupSettings, Record, Reply, Request, admin, classic, codec, embedded, expiry, offsets};
 
 #[cfg(test)]
 mod tests;
@@ -85,6 +85,7 @@ impl Shard for Groups {
             Request::DescribeGroup(request) => admin::describe_group(&mut turn, ticket, request),
             Request::DeleteGroups(request) => admin::delete_groups(&mut turn, ticket, request),
             Request::OffsetDelete(request) => offsets::offset_delete(&mut turn, ticket, request),
+            Request::Embedded(request) => embedded::embedded(&mut turn, ticket, request),
         }
         turn.finish(Atomicity::OneBatch)
     }

@@ -6,6 +6,8 @@
 
 mod harness;
 
+use std::collections::BTreeMap;
+
 use harness::{Machine, command};
 use milepost_groups::{GroupSettings, Reply};
 use proptest::prelude::*;
@@ -68,6 +70,12 @@ enum Operation {
         group: u8,
         partition: u8,
     },
+    /// What the embedded library may ask, on a log that members use too.
+    Embedded {
+        group: u8,
+        verb: u8,
+        generations_back: u8,
+    },
     TopicDeleted {
         id: u8,
     },
@@ -94,6 +102,9 @@ enum Operation {
 
 /// How many members are remembered, the latest ones; some of them are long gone.
 const KNOWN: usize = 6;
+
+/// The verb of [`Operation::Embedded`] that commits; those below it change the group.
+const COMMIT: u8 = 3;
 
 fn plain_operation() -> impl Strategy<Value = Operation> {
     use Operation::*;
@@ -123,6 +134,9 @@ fn plain_operation() -> impl Strategy<Value = Operation> {
         2 => group.clone().prop_map(|group| Fetch { group }),
         1 => group.clone().prop_map(|group| Delete { group }),
         1 => (group.clone(), 0..4_u8).prop_map(|(group, partition)| DeleteOffsets { group, partition }),
+        3 => (group.clone(), prop_oneof![4 => Just(0_u8), 1 => 1..3_u8, 4 => Just(COMMIT)], 0..2_u8).prop_map(
+            |(group, verb, generations_back)| Embedded { group, verb, generations_back }
+        ),
         1 => (1..3_u8).prop_map(|id| TopicDeleted { id }),
         5 => prop_oneof![8 => 0..10_000_u32, 1 => 0..4_000_000_u32].prop_map(|ms| Tick { ms }),
         1 => any::<i8>().prop_map(|hours| Jump { hours }),
@@ -160,6 +174,9 @@ struct Run {
     /// Accepted commits, to be sure that the test tests something.
     commits: usize,
     syncs: usize,
+    embedded_commits: usize,
+    /// The generation of the last take-over of each group.
+    taken_over: BTreeMap<u8, i32>,
 }
 
 impl Run {
@@ -170,7 +187,15 @@ impl Run {
             initial_rebalance_delay_ms: 1_000,
             ..GroupSettings::default()
         };
-        Self { machine: Machine::new(settings), members: 0, known: Vec::new(), commits: 0, syncs: 0 }
+        Self {
+            machine: Machine::new(settings),
+            members: 0,
+            known: Vec::new(),
+            commits: 0,
+            syncs: 0,
+            embedded_commits: 0,
+            taken_over: BTreeMap::new(),
+        }
     }
 
     fn known(&self, choice: usize) -> Option<Known> {
@@ -272,6 +297,7 @@ impl Run {
             DeleteOffsets { group, partition } => {
                 self.command(&format!("delete-offsets g{group} t0:{partition} t1:{partition}"), None);
             }
+            Embedded { group, verb, generations_back } => self.embedded(group, verb, generations_back),
             TopicDeleted { id } => self.command(&format!("topic-deleted t0 topic-id={id}"), None),
             Tick { ms } => self.command(&format!("tick {ms}ms"), None),
             Jump { hours } => self.command(&format!("jump {hours}h"), None),
@@ -283,6 +309,32 @@ impl Run {
             Marker { producer, commit } => {
                 let end = if commit { "commit" } else { "abort" };
                 self.command(&format!("marker {end} producer={producer}"), None);
+            }
+        }
+    }
+
+    fn embedded(&mut self, group: u8, verb: u8, generations_back: u8) {
+        let line = match verb {
+            0 => "rebalance".to_owned(),
+            1 => "delete".to_owned(),
+            2 => "forget".to_owned(),
+            COMMIT.. => {
+                let present = self.taken_over.get(&group).copied().unwrap_or_default();
+                format!("commit t1:0=9 generation={}", present - i32::from(generations_back))
+            }
+        };
+        let (verb, words) = line.split_once(' ').unwrap_or((&line, ""));
+        let line = format!("embedded-{verb} g{group} {words}");
+        let step = command::run(&mut self.machine, &line, &mut self.members);
+        for (label, reply) in step.replies {
+            match (label.as_str(), reply) {
+                ("embedded-rebalance", Reply::Embedded(Ok(Some(generation)))) => {
+                    self.taken_over.insert(group, generation.0);
+                    // Whoever takes a group over commits at once, mostly.
+                    self.embedded(group, COMMIT, generations_back);
+                }
+                ("embedded-commit", Reply::Embedded(Ok(_))) => self.embedded_commits += 1,
+                _ => {}
             }
         }
     }
@@ -352,14 +404,16 @@ fn random_operations_get_somewhere() {
     use proptest::test_runner::TestRunner;
 
     let mut runner = TestRunner::deterministic();
-    let (mut commits, mut syncs) = (0, 0);
+    let (mut commits, mut syncs, mut embedded_commits) = (0, 0, 0);
     for _ in 0..20 {
         let operations =
             prop::collection::vec(plain_operation(), 100).new_tree(&mut runner).unwrap().current();
         let run = run(&operations);
         commits += run.commits;
         syncs += run.syncs;
+        embedded_commits += run.embedded_commits;
     }
     assert!(commits > 50, "only {commits} commits");
     assert!(syncs > 50, "only {syncs} syncs");
+    assert!(embedded_commits > 10, "only {embedded_commits} commits of the embedded library");
 }

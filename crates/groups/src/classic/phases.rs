@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use milepost_model::Generation;
+
 use crate::hard::HardGroup;
 use crate::rebalance::{
     Call, InitialDelay, Joiner, Joining, Phase, Rebalance, Sessions, Waiting, metadata_for,
@@ -138,6 +140,25 @@ fn record_empty(turn: &mut Turn<'_>, group: &mut SoftGroup) {
     rebalance.protocol = None;
     group.sessions.clear();
     turn.record_group(group, rebalance.to_classic(Some(turn.now.wall)));
+}
+
+/// Somebody outside group management takes the group over: whoever is in it is gone, and the group is recorded as
+/// empty under its next generation, which is returned.
+///
+/// The record names no protocol type: a server that opens the log later then keeps each offset for its retention from
+/// its commit on, instead of from when the group became empty.
+pub(crate) fn take_over(turn: &mut Turn<'_>, hard: Option<&HardGroup>, group_id: &str) -> Generation {
+    let mut group = turn.soft.take(group_id, hard, turn.now);
+    let members: Vec<_> = rebalance_of(hard, &mut group).members.keys().cloned().collect();
+    remove_members(turn, hard, &mut group, &members);
+    group.pending_joins.clear();
+    group.unsynced = None;
+    let rebalance = rebalance_of(hard, &mut group);
+    rebalance.protocol_type = None;
+    let generation = rebalance.generation.next();
+    record_empty(turn, &mut group);
+    turn.soft.put_back(group);
+    generation
 }
 
 /// Answers everybody who waits in JoinGroup.

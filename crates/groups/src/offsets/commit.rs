@@ -89,17 +89,13 @@ fn record_offsets(turn: &mut Turn<'_>, group: &Arc<str>, request: &OffsetCommit<
             Some(known) if **known == *offset.topic => Arc::clone(known),
             _ => Arc::clone(topic.insert(turn.hard.shared_topic(offset.topic))),
         };
-        turn.records.push(Record::Offset(OffsetRecord {
-            group: Arc::clone(group),
-            topic,
-            partition: offset.partition,
-            committed: Some(committed(offset, now, expire_timestamp)),
-        }));
+        turn.records.push(offset_record(group, topic, offset, now, expire_timestamp));
     }
     refused
 }
 
-fn check_offset(turn: &Turn<'_>, offset: &OffsetToCommit<'_>) -> Result<(), GroupError> {
+/// Whether a record can hold the offset.
+pub(crate) fn check_offset(turn: &Turn<'_>, offset: &OffsetToCommit<'_>) -> Result<(), GroupError> {
     if offset.topic.len() > MAX_STRING_BYTES {
         return Err(GroupError::InvalidRequest);
     }
@@ -112,6 +108,22 @@ fn check_offset(turn: &Turn<'_>, offset: &OffsetToCommit<'_>) -> Result<(), Grou
         return Err(GroupError::OffsetMetadataTooLarge);
     }
     Ok(())
+}
+
+/// The record of a committed offset.
+pub(crate) fn offset_record(
+    group: &Arc<str>,
+    topic: Arc<str>,
+    offset: &OffsetToCommit<'_>,
+    now: Timestamp,
+    expire_timestamp: Option<Timestamp>,
+) -> Record {
+    Record::Offset(OffsetRecord {
+        group: Arc::clone(group),
+        topic,
+        partition: offset.partition,
+        committed: Some(committed(offset, now, expire_timestamp)),
+    })
 }
 
 fn committed(

@@ -116,6 +116,7 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
             machine.handle("delete", None, Request::DeleteGroups(DeleteGroups { group_ids }))
         }
         "delete-offsets" => delete_offsets(machine, &words),
+        verb if verb.starts_with("embedded-") => embedded(machine, verb, &words),
         "topic-deleted" => topic_deleted(machine, &words),
         "tick" => machine.tick(duration_ms(rest[0]).unsigned_abs()),
         "jump" => {
@@ -230,18 +231,6 @@ fn leave(machine: &mut Machine, words: &Words<'_>) -> Step {
 fn commit(machine: &mut Machine, words: &Words<'_>) -> Step {
     let repeated = words.number("metadata-length").map(|length| "x".repeat(usize::try_from(length).unwrap()));
     let metadata = repeated.as_deref().or(words.get("metadata")).unwrap_or_default();
-    let offsets = words.plain[1..].iter().map(|word| {
-        let (place_of, offset) = word.split_once('=').expect("topic:partition=offset");
-        let (topic, partition) = place(place_of);
-        OffsetToCommit {
-            topic,
-            topic_id: words.topic_id(),
-            partition,
-            offset: Offset(offset.parse().expect("an offset")),
-            leader_epoch: words.number("epoch").map(LeaderEpoch),
-            metadata,
-        }
-    });
     let version = words.number("version").unwrap_or(9);
     let request = OffsetCommit {
         group_id: words.group(),
@@ -254,9 +243,44 @@ fn commit(machine: &mut Machine, words: &Words<'_>) -> Step {
         } else {
             MissingGroup::IllegalGeneration
         },
-        offsets: offsets.collect(),
+        offsets: offsets_to_commit(words, metadata),
     };
     machine.handle("commit", Some(words.group()), Request::OffsetCommit(request))
+}
+
+fn offsets_to_commit<'a>(words: &Words<'a>, metadata: &'a str) -> Vec<OffsetToCommit<'a>> {
+    let offset = |word: &&'a str| {
+        let (place_of, offset) = word.split_once('=').expect("topic:partition=offset");
+        let (topic, partition) = place(place_of);
+        OffsetToCommit {
+            topic,
+            topic_id: words.topic_id(),
+            partition,
+            offset: Offset(offset.parse().expect("an offset")),
+            leader_epoch: words.number("epoch").map(LeaderEpoch),
+            metadata,
+        }
+    };
+    words.plain[1..].iter().map(offset).collect()
+}
+
+fn embedded(machine: &mut Machine, verb: &str, words: &Words<'_>) -> Step {
+    let group_id = words.group();
+    let repeated = words.number("metadata-length").map(|length| "x".repeat(usize::try_from(length).unwrap()));
+    let metadata = repeated.as_deref().or(words.get("metadata")).unwrap_or_default();
+    let request = match verb {
+        "embedded-rebalance" => EmbeddedRequest::Rebalance { group_id },
+        "embedded-generation" => EmbeddedRequest::Generation { group_id },
+        "embedded-delete" => EmbeddedRequest::DeleteOffsets { group_id },
+        "embedded-forget" => EmbeddedRequest::Forget { group_id },
+        "embedded-commit" => EmbeddedRequest::Commit {
+            group_id,
+            generation: words.generation().expect("generation is missing"),
+            offsets: offsets_to_commit(words, metadata),
+        },
+        other => panic!("there is no command '{other}'"),
+    };
+    machine.handle(verb, Some(group_id), Request::Embedded(request))
 }
 
 fn fetch(machine: &mut Machine, words: &Words<'_>) -> Step {

@@ -9,7 +9,7 @@ pub(crate) mod print;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_groups::{GroupSettings, Groups, Record, Reply, Request};
+use milepost_groups::{EmbeddedRequest, GroupSettings, Groups, Record, Reply, Request};
 use milepost_model::{
     DeletedTopic, DependsOn, Instant, Now, Offset, Origin, Outcome, ProducerEpoch, ProducerId,
     ProducerIdentity, Shard, Ticket, Timestamp, TransactionEnd,
@@ -81,11 +81,16 @@ impl Machine {
         self.open.insert(ticket, (label.to_owned(), group.map(str::to_owned)));
         let accepted = match &request {
             Request::OffsetCommit(commit) => commit.generation,
+            Request::Embedded(EmbeddedRequest::Commit { generation, .. }) => Some(*generation),
             _ => None,
         };
         let outcome = self.shard.handle(self.now, ticket, request);
         let is_accepted = !self.is_full
-            && matches!(outcome.replies.first(), Some((_, Reply::OffsetCommit(Ok(refused)))) if refused.is_empty());
+            && match outcome.replies.first() {
+                Some((_, Reply::OffsetCommit(Ok(refused)))) => refused.is_empty(),
+                Some((_, Reply::Embedded(result))) => result.is_ok(),
+                _ => false,
+            };
         if let (true, Some(generation), Some(group)) = (is_accepted, accepted, group) {
             let newest = self.committed_under.entry(group.to_owned()).or_insert(generation.0);
             *newest = generation.0.max(*newest);

@@ -1,7 +1,8 @@
 //! Records and replies as the lines of a scenario file.
 
 use milepost_groups::{
-    ClassicGroup, CommittedOffset, DescribedGroup, FetchedPartition, GroupError, Joined, Record, Reply,
+    ClassicGroup, CommittedOffset, DescribedGroup, EmbeddedRefusal, FetchedPartition, GroupError, Joined,
+    Record, Reply,
 };
 
 use super::{START, Step};
@@ -124,6 +125,22 @@ fn reply(label: &str, reply: &Reply) -> Vec<String> {
         }
         Reply::DescribeGroup(Err(error)) => one(format!("{error:?}")),
         Reply::DescribeGroup(Ok(group)) => described(label, group),
+        Reply::Embedded(Ok(generation)) => {
+            one(generation.map_or_else(|| "no generation".to_owned(), |now| format!("generation={}", now.0)))
+        }
+        Reply::Embedded(Err(EmbeddedRefusal::StaleGeneration { current })) => {
+            one(format!("StaleGeneration, it is {}", current.0))
+        }
+        Reply::Embedded(Err(EmbeddedRefusal::UnknownGeneration { current: Some(current) })) => {
+            one(format!("UnknownGeneration, it is {}", current.0))
+        }
+        Reply::Embedded(Err(EmbeddedRefusal::UnknownGeneration { current: None })) => {
+            one("UnknownGeneration, there is none".to_owned())
+        }
+        Reply::Embedded(Err(EmbeddedRefusal::Offset(refused))) => {
+            one(format!("offset {}: {:?}", refused.index, refused.error))
+        }
+        Reply::Embedded(Err(refusal)) => one(format!("{refusal:?}")),
     }
 }
 
