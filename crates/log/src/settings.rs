@@ -30,11 +30,6 @@ pub const CHECKPOINT_RETRY_MS: u64 = 1000;
 /// How often idle producers are looked for (`producer.id.expiration.check.interval.ms` in Kafka).
 pub const PRODUCER_EXPIRY_CHECK_MS: u64 = 600_000;
 
-/// Of a round's bytes, the share that internal logs may take while users' entries wait: three quarters. They go
-/// first, but never starve the others.
-pub(crate) const INTERNAL_SHARE_NUMERATOR: u64 = 3;
-pub(crate) const INTERNAL_SHARE_DENOMINATOR: u64 = 4;
-
 /// Settings of all logs over one journal.
 #[derive(Clone, Debug)]
 pub struct LogSettings {

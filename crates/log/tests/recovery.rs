@@ -427,3 +427,28 @@ fn many_sealed_segments_are_closed_only_after_they_are_synced() {
     assert_eq!((report.rounds_replayed, report.offline), (0, Vec::new()));
     assert_eq!(read_all(&mut set, id), all);
 }
+
+#[test]
+fn the_reserve_lets_a_durable_round_reach_its_segments() {
+    let system = SimulatedFileSystem::new(1);
+    let (mut set, _) = open_simulated(&system);
+    let id = create(&mut set, 1, PartitionConfig::default());
+    append(&mut set, id, &batch(&[b"a"])).expect("appends");
+    settle(&mut set, now(1));
+    let full = || system.fail(Operation::Write, "topic1-0/", 0, std::io::ErrorKind::StorageFull);
+    full();
+    append(&mut set, id, &batch(&[b"b"])).expect("appends");
+    settle(&mut set, now(1));
+    assert_eq!(read_all(&mut set, id).len(), 2);
+    // If that is not enough the segment can't follow the journal: the log stops, and recovers at its next start.
+    full();
+    full();
+    append(&mut set, id, &batch(&[b"c"])).expect("appends");
+    set.begin_round(now(1));
+    assert!(set.poll(now(1)).poisoned.is_some());
+    assert_eq!(read_all(&mut set, id).len(), 2);
+    drop(set);
+    system.clear_faults();
+    let (mut set, _) = open_simulated(&system);
+    assert_eq!(read_all(&mut set, id).len(), 3);
+}

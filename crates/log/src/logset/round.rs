@@ -10,7 +10,7 @@ use super::entries::JournalEntry;
 use super::removal::Removal;
 use crate::partition::{Effect, Run};
 use crate::segment::{Extent, Segment, SegmentId};
-use crate::settings::{INTERNAL_SHARE_DENOMINATOR, INTERNAL_SHARE_NUMERATOR, LogKind};
+use crate::settings::LogKind;
 
 /// The round that was submitted last, and what becomes true when it is durable.
 pub(super) struct InFlight {
@@ -68,17 +68,12 @@ impl LogSet {
     fn select_within_bounds(&mut self) -> Selection {
         let mut selection = Selection::default();
         let whole = self.settings.max_round_bytes;
-        let internal = if self.lanes[LogKind::User as usize].is_empty() {
-            whole
-        } else {
-            whole / INTERNAL_SHARE_DENOMINATOR * INTERNAL_SHARE_NUMERATOR
-        };
         if std::mem::take(&mut self.users_waited) {
-            // A large run fits no round that others are in; after one round without it, it goes ahead of them.
+            // Internal logs may fill every round. After one round without users, one of their runs goes ahead.
             self.take_from_lane(LogKind::User, 0, &mut selection);
         }
         let ahead = selection.entries.len();
-        self.take_from_lane(LogKind::Internal, internal, &mut selection);
+        self.take_from_lane(LogKind::Internal, whole, &mut selection);
         let before_users = selection.entries.len();
         self.take_from_lane(LogKind::User, whole, &mut selection);
         let none_taken = ahead == 0 && selection.entries.len() == before_users;
