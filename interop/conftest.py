@@ -114,11 +114,13 @@ def client(request, pytestconfig):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failed story shows the end of its server's log."""
+    """A failed story shows the ends of the logs of its server and its clients."""
     report = yield
     if report.failed:
         for fixture in ("own_server", "server"):
-            one = item.funcargs.get(fixture) if hasattr(item, "funcargs") else None
+            one = item.funcargs.get(fixture)
             if one is not None and os.path.exists(one.log_path):
                 report.sections.append((f"log of the server ({one.bootstrap})", one.log_tail()))
+        for number, member in enumerate(item.funcargs["clients"].members if "clients" in item.funcargs else []):
+            report.sections.append((f"log of client {number}", member.log_tail()))
     return report

@@ -1,5 +1,6 @@
 """A member that is kafka-python."""
 
+import logging
 import time
 
 import puppet
@@ -29,9 +30,9 @@ class Member:
     def poll(self, records, seconds):
         return puppet.gather(self.poll_some, records, seconds)
 
-    def settle(self, partitions, seconds):
+    def settle(self, seconds):
         assignment = lambda: [entry.partition for entry in self.consumer.assignment()]
-        return puppet.settle(self.poll_some, assignment, partitions, seconds)
+        return puppet.settle(self.poll_some, assignment, seconds)
 
     def commit(self, mode, metadata):
         positions = {
@@ -139,4 +140,5 @@ def error_of(error):
 
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     puppet.run(Member(*puppet.arguments()), error_of)

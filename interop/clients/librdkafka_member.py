@@ -36,9 +36,9 @@ class Member:
     def poll(self, records, seconds):
         return puppet.gather(self.poll_some, records, seconds)
 
-    def settle(self, partitions, seconds):
+    def settle(self, seconds):
         assignment = lambda: [entry.partition for entry in self.consumer.assignment()]
-        return puppet.settle(self.poll_some, assignment, partitions, seconds)
+        return puppet.settle(self.poll_some, assignment, seconds)
 
     def commit(self, mode, metadata):
         positions = [

@@ -36,15 +36,13 @@ def gather(poll_some, wanted, seconds):
     return {"records": ",".join(f"{partition}:{offset}:{value}" for partition, offset, value in records)}
 
 
-def settle(poll_some, assignment, wanted, seconds):
-    """Polls until the assignment has its size; no record may come."""
+def settle(poll_some, assignment, seconds):
+    """Polls for so long and tells what is assigned then; no record may come."""
     deadline = time.monotonic() + float(seconds)
     while time.monotonic() < deadline:
         for record in poll_some():
             raise UnexpectedRecord(f"record {record} while settling")
-        if len(assignment()) == int(wanted):
-            return {"partitions": ",".join(str(partition) for partition in sorted(assignment()))}
-    raise TimeoutError(f"has {sorted(assignment())} instead of {wanted} partitions")
+    return {"partitions": ",".join(str(partition) for partition in sorted(assignment()))}
 
 
 def offsets_answer(found):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from urllib.parse import quote, unquote
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -57,8 +58,8 @@ class Member:
         try:
             line = self.lines.get(timeout=seconds)
         except queue.Empty:
-            raise AssertionError(f"a client did not answer within {seconds} s\n{self._log()}") from None
-        assert line is not None, f"a client ended instead of answering\n{self._log()}"
+            raise AssertionError(f"a client did not answer within {seconds} s\n{self.log_tail()}") from None
+        assert line is not None, f"a client ended instead of answering\n{self.log_tail()}"
         kind, *words = line.split(" ")
         values = {key: unquote(value) for key, value in (word.split("=", 1) for word in words)}
         if kind == "error":
@@ -70,7 +71,7 @@ class Member:
         self.tell(verb, **arguments)
         return self.answer()
 
-    def _log(self):
+    def log_tail(self):
         with open(self.log_path, errors="replace") as log:
             return log.read()[-4000:]
 
@@ -135,14 +136,22 @@ class Member:
 
 
 def settle(members, partitions_each, seconds=60):
-    """Lets all members poll at once until each has its share. Returns the partitions of each.
+    """Lets all members poll at once until each has its share, twice in a row. Returns the partitions of each.
 
-    A record that arrives meanwhile is an error of the story, or a record delivered twice: the member reports it.
+    All go on polling until the last one has settled: a member that stops would hold up the rebalance that another asks
+    for meanwhile. A record that arrives is an error of the story, or a record delivered twice: the member reports it.
     """
-    for member in members:
-        member.tell("settle", partitions=partitions_each, seconds=seconds)
-    answers = [member.answer() for member in members]
-    return [[int(number) for number in answer["partitions"].split(",")] for answer in answers]
+    deadline = time.monotonic() + seconds
+    before = None
+    while True:
+        for member in members:
+            member.tell("settle", seconds=0.5)
+        answers = [member.answer() for member in members]
+        shares = [[int(number) for number in answer["partitions"].split(",") if number] for answer in answers]
+        if shares == before and all(len(share) == partitions_each for share in shares):
+            return shares
+        before = shares
+        assert time.monotonic() < deadline, f"the group did not settle: {shares}"
 
 
 class Clients:

@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("coordinator", &["model", "batch", "log"]),
     ("broker", &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator"]),
     ("cli", &["broker", "records", "batch", "log"]),
+    ("bench", &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator", "broker"]),
     ("sim", &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator", "broker"]),
     ("xtask", &[]),
 ];
