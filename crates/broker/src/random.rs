@@ -12,9 +12,7 @@ pub trait Random {
 pub(crate) fn uuid(random: &mut dyn Random) -> TopicId {
     let mut bytes = [0; 16];
     random.fill(&mut bytes);
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    TopicId(bytes)
+    milepost_log::metadata::random_uuid(bytes)
 }
 
 /// A UUID in its hyphenated text form, as Kafka appends to client ids to make member ids.

@@ -15,8 +15,8 @@ use crate::errors::Refusal;
 use crate::node::Node;
 use crate::random::{self, Random};
 
-/// The topic that holds committed offsets and groups.
-pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
+pub use milepost_log::metadata::OFFSETS_TOPIC;
+
 /// Names that nobody may create: those of metadata logs, and those of internal topics that later coordinators bring.
 const RESERVED: [&str; 4] =
     ["__cluster_metadata", "__milepost_metadata", "__transaction_state", "__share_group_state"];
@@ -70,18 +70,17 @@ pub(crate) fn colliding<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
 pub(crate) struct NewTopic {
     pub(crate) name: String,
     pub(crate) partitions: i32,
-    pub(crate) is_internal: bool,
     pub(crate) configs: BTreeMap<String, String>,
 }
 
-/// A topic with a fresh identity.
+/// A topic of users, with a fresh identity.
 pub(crate) fn new_topic(random: &mut dyn Random, topic: NewTopic) -> Topic {
     Topic {
         id: random::uuid(random),
         name: topic.name,
         partition_count: topic.partitions,
         replication_factor: 1,
-        is_internal: topic.is_internal,
+        is_internal: false,
         configs: topic.configs,
     }
 }
@@ -117,9 +116,7 @@ pub(crate) fn check_not_changing(node: &Node, id: TopicId) -> Result<(), Refusal
 pub(crate) fn open_partitions(node: &mut Node, topic: &Topic) {
     let config = partition_config(&TopicSettings::new(&topic.configs, &node.settings.values));
     let kind = if topic.is_internal { LogKind::Internal } else { LogKind::User };
-    for index in 0..topic.partition_count {
-        let partition = TopicPartition { topic: topic.id, partition: PartitionIndex(index) };
-        let directory = format!("{}-{index}", topic.name);
+    for (partition, directory) in topic.partitions() {
         if let Err(error) = node.logs.create_partition(partition, &directory, kind, config.clone()) {
             tracing::warn!("partition {directory} cannot be opened yet: {error}");
             node.unopened.insert(topic.id);

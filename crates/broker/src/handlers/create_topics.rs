@@ -85,8 +85,7 @@ fn create(
     if validate_only {
         return Ok(Topic { id: crate::random::uuid(node.random.as_mut()), partitions, configs });
     }
-    let new =
-        NewTopic { name: topic.name.to_owned(), partitions, is_internal: false, configs: configs.clone() };
+    let new = NewTopic { name: topic.name.to_owned(), partitions, configs: configs.clone() };
     let (id, position) =
         topics::propose(node, new, context.now).map_err(|error| errors::of_proposal(&error))?;
     *last = Some(position);

@@ -102,7 +102,6 @@ fn create_missing(node: &mut Node, context: Context<'_>, names: &BTreeSet<&str>)
         let topic = NewTopic {
             name: (*name).to_owned(),
             partitions: node.settings.num_partitions,
-            is_internal: false,
             configs: BTreeMap::new(),
         };
         if let Err(error) = topics::propose(node, topic, context.now) {

@@ -1,14 +1,12 @@
 //! Starting a node: recovery, the metadata, the topics' logs, the coordinators.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use milepost_coordinator::{Coordinators, Settings as RuntimeSettings};
 use milepost_groups::Groups;
-use milepost_log::metadata::{
-    LoadError, METADATA_PARTITION, MetadataLog, MetadataRecord, ProposeError, Topic,
-};
+use milepost_log::metadata::{FirstRecords, LoadError, MetadataLog, ProposeError, Topic, new_offsets_topic};
 use milepost_log::{LogSet, LogSettings, OpenError, RecoveryReport};
-use milepost_model::{Now, TopicId};
+use milepost_model::Now;
 use milepost_storage::Engine;
 
 use super::{Connections, GroupWaits, Node, Phase, TopicWaits};
@@ -16,7 +14,7 @@ use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
 use crate::producer_ids::ProducerIds;
 use crate::purgatory::{FetchWaits, ProduceWaits};
 use crate::random::{self, Random};
-use crate::topics::{self, NewTopic, OFFSETS_TOPIC};
+use crate::topics::{self, OFFSETS_TOPIC};
 
 /// Why a node could not start.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +57,7 @@ impl Node {
     ) -> Result<(Self, RecoveryReport), StartError> {
         let (mut logs, report) = LogSet::open(engine, log_settings, now)?;
         let metadata = MetadataLog::load(&mut logs)?;
-        drop_orphans(&mut logs, &metadata);
+        metadata.remove_orphans(&mut logs);
         let offsets = offsets_topic(&metadata, &settings, random.as_mut())?;
         let group_settings = settings.groups.clone();
         let runtime = RuntimeSettings {
@@ -98,21 +96,12 @@ impl Node {
         Ok((node, report))
     }
 
-    /// In a new folder: the cluster's id and the topic of committed offsets. Its partitions are created in the same
-    /// breath; should a crash keep them and lose the topic, the next start removes them.
-    fn write_first_records(&mut self, offsets: &std::sync::Arc<Topic>, now: Now) -> Result<(), StartError> {
-        let mut records = Vec::new();
-        if self.metadata.image().cluster_id().is_none() {
-            records.push(MetadataRecord::ClusterId(random::uuid(self.random.as_mut()).to_string()));
-        }
-        let is_new = self.metadata.image().topic(OFFSETS_TOPIC).is_none();
-        if is_new {
-            records.push(MetadataRecord::Topic(offsets.clone()));
-        }
-        if !records.is_empty() {
-            self.metadata.propose(&mut self.logs, records, now)?;
-        }
-        if is_new {
+    /// In a new folder: the cluster's id and the topic of committed offsets.
+    fn write_first_records(&mut self, offsets: &Arc<Topic>, now: Now) -> Result<(), StartError> {
+        let new_id = || random::uuid(self.random.as_mut());
+        if self.metadata.propose_first_records(&mut self.logs, offsets, new_id, now)?
+            == FirstRecords::Proposed
+        {
             topics::open_partitions(self, offsets);
         }
         Ok(())
@@ -124,7 +113,7 @@ fn offsets_topic(
     metadata: &MetadataLog,
     settings: &BrokerSettings,
     random: &mut dyn Random,
-) -> Result<std::sync::Arc<Topic>, StartError> {
+) -> Result<Arc<Topic>, StartError> {
     let asked = settings.offsets_partitions;
     if let Some(present) = metadata.image().topic(OFFSETS_TOPIC) {
         let said = settings.values.get(broker_setting("offsets.topic.num.partitions")).1 != Source::Default;
@@ -134,22 +123,5 @@ fn offsets_topic(
         return Ok(present.clone());
     }
     let segment_bytes = settings.values.get(broker_setting("offsets.topic.segment.bytes")).0;
-    let configs = BTreeMap::from([
-        ("cleanup.policy".to_owned(), "compact".to_owned()),
-        ("compression.type".to_owned(), "producer".to_owned()),
-        ("segment.bytes".to_owned(), segment_bytes.to_owned()),
-    ]);
-    let new = NewTopic { name: OFFSETS_TOPIC.to_owned(), partitions: asked, is_internal: true, configs };
-    Ok(std::sync::Arc::new(topics::new_topic(random, new)))
-}
-
-/// Removes the logs that no topic has: a crash came between the deletion of their topic and theirs.
-fn drop_orphans(logs: &mut LogSet, metadata: &MetadataLog) {
-    let known = |id: TopicId| metadata.image().topic_by_id(id).is_some();
-    let orphans: Vec<_> =
-        logs.partitions().filter(|id| *id != METADATA_PARTITION && !known(id.topic)).collect();
-    for id in orphans {
-        tracing::info!("removing partition {id}: its topic was deleted");
-        logs.delete_partition(id);
-    }
+    Ok(Arc::new(new_offsets_topic(random::uuid(random), asked, segment_bytes)))
 }
