@@ -41,6 +41,7 @@ def test_without_a_commit(client, server, clients, topic_of_ten):
 def test_a_commit_of_zero_is_a_commit(client, server, clients, topic_of_ten):
     topic = topic_of_ten
     with server.connect() as connection:
+        wire.find_coordinator(connection, topic)
         assert wire.commit(connection, topic, {(topic, 0): (0, "")}) == {(topic, 0): wire.NO_ERROR}
     member = start(clients, client, server, topic, topic, "latest")
     assert member.committed(topic, 0) == {0: (0, "")}
@@ -51,6 +52,8 @@ def test_a_commit_of_zero_is_a_commit(client, server, clients, topic_of_ten):
 def test_never_committed_and_unknown_and_zero(server, name):
     with server.connect() as connection:
         assert wire.create_topic(connection, name, partitions=2) == wire.NO_ERROR
+        for group in (name, f"{name}-never"):
+            wire.find_coordinator(connection, group)
         wire.commit(connection, name, {(name, 0): (0, None)})
         asked = [(name, 0), (name, 1), (name, 99), ("no-such-topic", 0)]
         found, error = wire.fetch_offsets(connection, name, asked)
@@ -66,8 +69,8 @@ def test_while_the_server_does_not_know_yet_it_says_so(own_server, name):
     groups = [f"{name}-{number}" for number in range(20)]
     with own_server.connect() as connection:
         assert wire.create_topic(connection, name) == wire.NO_ERROR
-        wait_until_ready(connection, groups)
         for group in groups:
+            wire.find_coordinator(connection, group)
             assert wire.commit(connection, group, {(name, 0): (42, "")}) == {(name, 0): wire.NO_ERROR}
     own_server.kill()
     own_server.start()
@@ -79,13 +82,3 @@ def test_while_the_server_does_not_know_yet_it_says_so(own_server, name):
                 found, error = wire.fetch_offsets(connection, group, [(name, 0)])
                 assert error in (wire.NO_ERROR, *wire.NOT_READY)
             assert found[(name, 0)] == (42, "")
-
-
-def wait_until_ready(connection, groups):
-    """The offsets topic of a new server comes into being with the first question for a coordinator."""
-    for group in groups:
-        error = wire.NOT_READY[0]
-        while error != wire.NO_ERROR:
-            wire.find_coordinator(connection, group)
-            _, error = wire.fetch_offsets(connection, group, None)
-            assert error in (wire.NO_ERROR, *wire.NOT_READY)
