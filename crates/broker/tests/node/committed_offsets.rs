@@ -361,6 +361,8 @@ fn offsets_are_deleted_one_by_one() {
     assert_eq!(ask(&delete("g", "t", &[0, 2, 9])), (good, vec![good, good, unknown]));
     assert_eq!(ask(&delete("g", "none", &[0])), (good, vec![unknown]));
     assert_eq!(ask(&delete("missing", "t", &[0])), (ErrorCode::GroupIdNotFound, vec![]));
+    // Nothing is left to ask the coordinator about, so nobody says that there is no such group.
+    assert_eq!(ask(&delete("missing", "none", &[0])), (good, vec![unknown]));
     assert_eq!(ask(&delete("", "t", &[0])), (ErrorCode::InvalidGroupId, vec![]));
     assert_eq!(committed(&mut broker, "g", "t", 3), [-1, 6, -1]);
     broker.crash();

@@ -101,6 +101,7 @@ impl Broker {
             main: None,
         };
         broker.open();
+        broker.settle();
         broker
     }
 
@@ -114,8 +115,13 @@ impl Broker {
             Node::start(engine, settings, logs, endpoint, random, self.now).expect("the node starts");
         self.node = Some(node);
         self.lines.clear();
-        self.settle();
         self.main = Some(self.connect());
+    }
+
+    /// The process is killed and started again, and has not loaded anything yet.
+    pub(crate) fn restart_unloaded(&mut self) {
+        self.node = None;
+        self.open();
     }
 
     fn node(&mut self) -> &mut Node {
@@ -273,12 +279,14 @@ impl Broker {
         self.disk.crash();
         self.node = None;
         self.open();
+        self.settle();
     }
 
     /// The process is killed and started again; the disk keeps its power.
     pub(crate) fn kill(&mut self) {
         self.node = None;
         self.open();
+        self.settle();
     }
 
     /// Tells the node to stop and lets it do so.
@@ -315,6 +323,7 @@ impl Broker {
     pub(crate) fn start_again(&mut self) {
         self.node = None;
         self.open();
+        self.settle();
     }
 
     /// The disk is full from now on, or has room again; the node notices when it next looks.

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod committed_offsets;
+mod coordinator_trouble;
 mod fetching;
 mod frames;
 mod group_admin;
