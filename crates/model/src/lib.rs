@@ -8,9 +8,10 @@ mod shard;
 mod time;
 
 pub use ids::{
-    Generation, LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId, TopicPartition,
+    Generation, LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
+    TopicPartition,
 };
 pub use shard::{
-    Atomicity, Corrupt, DependsOn, DeletedTopic, Encoded, Origin, Outcome, Shard, Ticket, TransactionEnd,
+    Atomicity, Corrupt, DeletedTopic, DependsOn, Encoded, Origin, Outcome, Shard, Ticket, TransactionEnd,
 };
 pub use time::{Instant, Now, Timestamp};

@@ -46,7 +46,12 @@ pub struct Outcome<R, P> {
 impl<R, P> Outcome<R, P> {
     /// Nothing to write and nothing to say (yet).
     pub fn nothing() -> Self {
-        Self { records: Vec::new(), atomicity: Atomicity::OneBatch, replies: Vec::new(), depends_on: DependsOn::Nothing }
+        Self {
+            records: Vec::new(),
+            atomicity: Atomicity::OneBatch,
+            replies: Vec::new(),
+            depends_on: DependsOn::Nothing,
+        }
     }
 
     /// One answer that writes nothing.
@@ -120,7 +125,12 @@ pub trait Shard {
     fn encode(&self, record: &Self::Record) -> Encoded;
 
     /// Decides. May change soft state only.
-    fn handle(&mut self, now: Now, ticket: Ticket, request: Self::Request<'_>) -> Outcome<Self::Record, Self::Reply>;
+    fn handle(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        request: Self::Request<'_>,
+    ) -> Outcome<Self::Record, Self::Reply>;
 
     /// The only writer of hard state. Called for each record, live right after the decision and again at every load.
     fn replay(&mut self, position: Offset, origin: Origin, record: Self::Record);
