@@ -15,6 +15,8 @@ def topic_of_ten(server, clients, client, name):
 
 
 def start(clients, client, server, topic, group, policy):
+    with server.connect() as connection:
+        wire.find_coordinator(connection, group)
     member = clients.start(client, server, group=group, enable_auto_commit="false", auto_offset_reset=policy)
     member.subscribe(topic)
     return member
