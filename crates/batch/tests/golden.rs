@@ -1,5 +1,6 @@
 //! Batches whose bytes were made elsewhere: one by hand, the others by the Java client, librdkafka and kafka-python.
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
+#![allow(clippy::disallowed_methods, reason = "the golden batches lie in files")]
 
 use milepost_batch::{
     AppendRules, BatchBuilder, BatchOptions, BatchView, Codec, ControlType, Header, HeaderChange, KeyRule,
