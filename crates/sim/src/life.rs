@@ -51,17 +51,20 @@ enum Death {
     PowerBetweenSteps,
     /// The process is killed; what it wrote stays with the operating system.
     Kill,
+    /// The power goes when a round is to be synced: its frame may be torn.
+    PowerAtRound(u64),
     /// A sync or a write fails, which must poison the node; then the process ends, or the power goes.
     Fault(Operation, &'static str, u64),
 }
 
 impl Death {
     fn choose(dice: &mut Rng) -> Self {
-        match dice.below(12) {
+        match dice.below(14) {
             0..=1 => Self::PowerWhileStarting(1 + dice.below(400)),
             2..=4 => Self::PowerAtOperation(1 + dice.below(400)),
             5..=6 => Self::PowerBetweenSteps,
             7..=8 => Self::Kill,
+            9..=10 => Self::PowerAtRound(dice.below(25)),
             _ => {
                 let operation = dice.pick(&[Operation::Sync, Operation::Write]);
                 Self::Fault(operation, dice.pick(&["", "journal/"]), dice.below(60))
@@ -177,6 +180,9 @@ impl Run {
         }
         match death {
             Death::PowerAtOperation(operations) => self.arm(|system| system.power_off_after(operations)),
+            Death::PowerAtRound(skip) => {
+                self.arm(|system| system.fail(Operation::Sync, ".journal", skip, io::ErrorKind::Other));
+            }
             Death::Fault(operation, path, skip) => {
                 self.arm(|system| system.fail(operation, path, skip, io::ErrorKind::Other));
             }

@@ -77,6 +77,15 @@ impl World {
         }
     }
 
+    /// The member of this client, if it has one, shows that it is alive.
+    pub(super) fn member_sends(&mut self, client: usize) {
+        self.look_at_sessions();
+        let now_us = self.now().monotonic.0;
+        for member in self.members.iter_mut().filter(|member| member.client == client) {
+            member.last_sent_us = now_us;
+        }
+    }
+
     /// After a start: sessions begin anew, and a group that nobody can have moved has its members still.
     pub(crate) fn ask_settled_members(&mut self) -> Checked<usize> {
         let mut asked = 0;
@@ -110,8 +119,6 @@ impl World {
         if !self.may_send(member.client) {
             return Ok(());
         }
-        self.look_at_sessions();
-        self.members[index].last_sent_us = self.now().monotonic.0;
         match member.stage {
             Stage::Waiting => Ok(()),
             Stage::Out => self.join(index, &member),

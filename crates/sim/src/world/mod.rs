@@ -28,7 +28,7 @@ pub(crate) use topics::Listing;
 /// The wall clock at the start of every run, in milliseconds since the Unix epoch.
 const START_MS: i64 = 1_750_000_000_000;
 /// How many of the last events a violation tells.
-const STORY_LINES: usize = 60;
+const STORY_LINES: usize = 300;
 
 /// Groups that only outsiders commit in; the groups of members come after them.
 pub(crate) const PLAIN_GROUPS: usize = 3;
@@ -268,6 +268,7 @@ impl World {
         request: &R,
         asked: Asked,
     ) -> Checked {
+        self.member_sends(client);
         let now = self.now();
         let name = format!("client-{client}");
         self.tell(|| format!("at {} µs {name} asks {asked:?}", now.monotonic.0));

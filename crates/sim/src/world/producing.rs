@@ -34,6 +34,10 @@ struct Unacknowledged {
 struct Lane {
     next_sequence: i32,
     unacknowledged: VecDeque<Unacknowledged>,
+    has_acknowledged: bool,
+    /// A batch was refused before any was acknowledged. As in Kafka, a broker that knows nothing of a producer takes
+    /// whatever number comes first; so the next batch may have landed, and the refused one never will.
+    was_refused_first: bool,
 }
 
 /// A numbered producer.
@@ -53,7 +57,10 @@ impl Producer {
 impl World {
     pub(super) fn producer_disconnected(&mut self, client: usize) {
         let producers = self.producers.iter_mut().filter(|producer| producer.client == client);
+        let storage_may_fail = self.storage_may_fail;
         for lane in producers.flat_map(|producer| producer.lanes.values_mut()) {
+            // A refusal may be among the answers that are lost.
+            lane.was_refused_first |= storage_may_fail && !lane.has_acknowledged;
             lane.unacknowledged.iter_mut().for_each(|waiting| waiting.in_flight = false);
         }
     }
@@ -217,6 +224,9 @@ impl World {
         let is_first = producer.is_none_or(|producer| self.is_first(producer, partition, batch));
         let topic_is_there = self.oracle.topics.fate(partition.topic) == Fate::Exists;
         let lacks_log = self.may_lack_log(code);
+        if code != ErrorCode::None && self.is_given_up(producer, partition, batch) {
+            return Ok(());
+        }
         match code {
             ErrorCode::None => {
                 self.oracle.logs.acknowledged_at(batch, base_offset)?;
@@ -224,6 +234,10 @@ impl World {
                 return Ok(());
             }
             ErrorCode::RequestTimedOut => {}
+            ErrorCode::OutOfOrderSequenceNumber if self.may_have_gap(producer, partition) => {
+                self.begin_anew(producer);
+                return Ok(());
+            }
             ErrorCode::OutOfOrderSequenceNumber => {
                 promise!(
                     producer.is_some() && !is_first,
@@ -241,12 +255,41 @@ impl World {
             }
             code => {
                 self.counts.storage_refusals += 1;
+                self.refused_by_storage(producer, partition);
                 promise!(self.may_fail_with(code), "{batch:?} of {partition:?}: {result:?}");
                 self.oracle.logs.refused(batch);
             }
         }
         self.not_acknowledged(producer, partition, batch);
         Ok(())
+    }
+
+    fn refused_by_storage(&mut self, producer: Option<usize>, partition: PartitionKey) {
+        let lane = producer.and_then(|producer| self.producers[producer].lanes.get_mut(&partition));
+        if let Some(lane) = lane {
+            lane.was_refused_first |= !lane.has_acknowledged;
+        }
+    }
+
+    /// Whether the producer gave this batch up when it took another identity.
+    fn is_given_up(&self, producer: Option<usize>, partition: PartitionKey, batch: BatchId) -> bool {
+        producer.is_some_and(|producer| {
+            let lane = self.producers[producer].lanes.get(&partition);
+            !lane.is_some_and(|lane| lane.unacknowledged.iter().any(|waiting| waiting.batch == batch))
+        })
+    }
+
+    fn may_have_gap(&self, producer: Option<usize>, partition: PartitionKey) -> bool {
+        let lane = producer.and_then(|producer| self.producers[producer].lanes.get(&partition));
+        lane.is_some_and(|lane| lane.was_refused_first)
+    }
+
+    /// What clients do when their numbers are beyond repair: another identity, and what was not acknowledged is given
+    /// up.
+    fn begin_anew(&mut self, producer: Option<usize>) {
+        let Some(producer) = producer else { return };
+        self.producers[producer].identity = None;
+        self.producers[producer].lanes.clear();
     }
 
     fn is_first(&self, producer: usize, partition: PartitionKey, batch: BatchId) -> bool {
@@ -257,6 +300,7 @@ impl World {
     fn forget_batch(&mut self, producer: Option<usize>, partition: PartitionKey, batch: BatchId) {
         let Some(producer) = producer else { return };
         if let Some(lane) = self.producers[producer].lanes.get_mut(&partition) {
+            lane.has_acknowledged = true;
             let again =
                 lane.unacknowledged.iter().filter(|waiting| waiting.batch == batch && waiting.is_again);
             self.counts.batches_again += again.count() as u64;
