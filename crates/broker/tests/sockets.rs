@@ -8,13 +8,15 @@ use std::time::Duration;
 use milepost_batch::{BatchBuilder, BatchOptions};
 use milepost_broker::config::{Endpoint, Loader};
 use milepost_broker::node::Node;
-use milepost_broker::server::{Bound, SystemClock, SystemRandom};
+use milepost_broker::random::Random;
+use milepost_broker::server::{Bound, ServeError, SystemClock, SystemRandom};
 use milepost_broker::storage::log_settings;
 use milepost_model::{Offset, Timestamp};
 use milepost_storage::{MemoryDisk, MemoryEngine, Pace};
 use milepost_wire::messages::api_versions::{ApiVersionsRequest, ApiVersionsResponse};
 use milepost_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest, CreateTopicsResponse};
 use milepost_wire::messages::fetch::{FetchPartition, FetchRequest, FetchResponse, FetchTopic};
+use milepost_wire::messages::join_group::JoinGroupRequest;
 use milepost_wire::messages::produce::{
     PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData,
 };
@@ -62,7 +64,22 @@ fn read<'a, R: Response<'a>>(frame: &'a [u8], version: i16) -> (i32, R) {
     decode_response(frame, version).expect("an answer is what its version says")
 }
 
-fn serve(disk: &MemoryDisk) -> (u16, std::thread::JoinHandle<()>) {
+/// Random bytes until a member id is asked for: then a bug.
+struct Treacherous(SystemRandom, u32);
+
+impl Random for Treacherous {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        /// A hash seed, and the ids of the cluster and of the topic of offsets.
+        const AT_START: u32 = 3;
+        self.1 += 1;
+        assert!(self.1 <= AT_START, "a bug");
+        self.0.fill(bytes);
+    }
+}
+
+type Served = std::thread::JoinHandle<Result<(), ServeError>>;
+
+fn serve(disk: &MemoryDisk, random: impl Random + Send + 'static) -> (u16, Served) {
     let disk = disk.clone();
     let (tell, told) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -74,9 +91,9 @@ fn serve(disk: &MemoryDisk) -> (u16, std::thread::JoinHandle<()>) {
         let engine = MemoryEngine::open(&disk).expect("nobody else has the disk");
         let (logs, clock) = (log_settings(&settings), SystemClock::default());
         let endpoint = bound.endpoint().clone();
-        let started = Node::start(engine, settings, logs, endpoint, Box::new(SystemRandom), clock.now());
+        let started = Node::start(engine, settings, logs, endpoint, Box::new(random), clock.now());
         let (node, _) = started.expect("the node starts");
-        bound.serve(node, clock).expect("a graceful stop");
+        bound.serve(node, clock)
     });
     (told.recv().expect("a port"), thread)
 }
@@ -102,7 +119,7 @@ fn fetch_request(max_wait_ms: i32, fetch_offset: i64) -> FetchRequest<'static> {
 fn the_server_on_real_sockets() {
     let disk = MemoryDisk::new();
     disk.set_pace(Pace::Held);
-    let (port, server) = serve(&disk);
+    let (port, server) = serve(&disk, SystemRandom);
 
     // Who connects before the first metadata is durable is served as soon as it is.
     let mut early = Connection::open(port);
@@ -129,6 +146,7 @@ fn the_server_on_real_sockets() {
     }
     nonsense_ends_its_own_connection_only(port, &mut early);
     a_client_that_does_not_read_gets_everything_later(port, &mut early);
+    a_bug_ends_the_server_and_not_only_its_connection();
 
     // A stop answers who waits, and ends.
     let mut waiting = Connection::open(port);
@@ -139,8 +157,17 @@ fn the_server_on_real_sockets() {
     let frame = waiting.receive().expect("the stop answers it");
     let (_, response) = read::<FetchResponse<'_>>(&frame, 12);
     assert_eq!(response.responses[0].partitions[0].high_watermark, 5);
-    server.join().expect("the server ends");
+    server.join().expect("no panic").expect("a graceful stop");
     assert!(early.receive().is_none(), "its connections are closed");
+}
+
+fn a_bug_ends_the_server_and_not_only_its_connection() {
+    let (port, server) = serve(&MemoryDisk::new(), Treacherous(SystemRandom, 0));
+    let mut connection = Connection::open(port);
+    connection.ask(0, &ApiVersionsRequest::default());
+    connection.send(0, &JoinGroupRequest { group_id: "g", ..JoinGroupRequest::default() });
+    assert!(connection.receive().is_none());
+    assert!(matches!(server.join().expect("only a task panicked"), Err(ServeError::Panicked)));
 }
 
 fn nonsense_ends_its_own_connection_only(port: u16, other: &mut Connection) {

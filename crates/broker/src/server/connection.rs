@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::Shared;
+use super::{PanicGuard, Shared};
 use crate::node::{Admission, ConnectionId, Node};
 
 /// How much is asked of the socket at once. A larger frame grows its buffer as its bytes arrive.
@@ -133,6 +133,7 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
     tokio::task::spawn_local(write_blocked(Rc::clone(shared), Rc::clone(&wire)));
     let shared = Rc::clone(shared);
     tokio::task::spawn_local(async move {
+        let _guard = PanicGuard(Rc::clone(&shared));
         if let Err(reason) = read(&shared, &wire).await {
             tracing::info!("closing the connection from {peer}: {reason}");
             // What was answered before goes out: the client may still want it.
@@ -146,6 +147,7 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
 
 /// Sends the rest whenever the socket takes more again.
 async fn write_blocked(shared: Rc<Shared>, wire: Rc<Wire>) {
+    let _guard = PanicGuard(Rc::clone(&shared));
     loop {
         wire.blocked.notified().await;
         while !wire.closed.get() && !wire.unsent.borrow().is_empty() {

@@ -15,6 +15,9 @@ pub(super) async fn drive(shared: &Rc<Shared>) -> Result<(), ServeError> {
         // One pass of the scheduler: connections that have bytes hand in their frames, so that one disk wait serves
         // them all.
         tokio::task::yield_now().await;
+        if shared.panicked.get() {
+            return Err(ServeError::Panicked);
+        }
         let more = shared.node.borrow_mut().step(shared.clock.now());
         send_ready(shared);
         if !was_open && shared.node.borrow().is_open() {

@@ -9,7 +9,7 @@ mod connection;
 mod driver;
 mod random;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
@@ -36,6 +36,21 @@ pub(crate) struct Shared {
     request_max_bytes: usize,
     connections_max: usize,
     idle_max_ms: u64,
+    /// A task panicked with the node in its hands.
+    panicked: Cell<bool>,
+}
+
+/// Ends the server when the task that holds it panics: tokio would only end the task, and a node that was left in the
+/// middle of something must not acknowledge anything any more.
+struct PanicGuard(Rc<Shared>);
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.panicked.set(true);
+            self.0.work.notify_one();
+        }
+    }
 }
 
 /// Why a server ended.
@@ -54,6 +69,9 @@ pub enum ServeError {
         "storage failed and the server stopped taking writes: {0}; acknowledged data is recovered at the next start"
     )]
     Poisoned(String),
+    /// A bug. What was acknowledged is safe.
+    #[error("a panic ended the server (see above); acknowledged data is recovered at the next start")]
+    Panicked,
     /// The runtime cannot be built.
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
@@ -121,7 +139,7 @@ impl Bound {
     /// Serves until SIGTERM or SIGINT; then answers what waits, writes a checkpoint and returns.
     ///
     /// # Errors
-    /// [`ServeError::Poisoned`].
+    /// [`ServeError::Poisoned`], [`ServeError::Panicked`].
     pub fn serve(self, node: Node, clock: SystemClock) -> Result<(), ServeError> {
         let settings = node.settings();
         let shared = Rc::new(Shared {
@@ -132,6 +150,7 @@ impl Bound {
             wires: RefCell::default(),
             clock,
             work: Arc::new(Notify::new()),
+            panicked: Cell::new(false),
         });
         let work = Arc::clone(&shared.work);
         shared.node.borrow_mut().set_waker(Arc::new(move || work.notify_one()));
