@@ -13,6 +13,7 @@ mod client;
 mod life;
 mod oracle;
 mod rng;
+mod slow;
 mod trace;
 mod verify;
 mod world;

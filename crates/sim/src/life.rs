@@ -12,6 +12,7 @@ use milepost_storage::{LocalEngine, LocalSettings, Operation, SimulatedFileSyste
 use crate::bugs::PlantedBug;
 use crate::check::{Checked, Violation, promise};
 use crate::rng::{NodeRandom, Rng};
+use crate::slow::slowed;
 use crate::verify::Seen;
 use crate::world::{Counts, World};
 
@@ -85,6 +86,8 @@ struct Run {
     has_fault: bool,
     /// Whether the disk fills now and then.
     fills_disk: bool,
+    /// Whether a round is in flight for a while.
+    is_slow: bool,
     is_full: bool,
 }
 
@@ -123,6 +126,8 @@ pub fn run(seed: u64, bug: Option<PlantedBug>) -> Result<Report, Violation> {
         starts: 0,
         has_fault: false,
         fills_disk,
+        // The bug is in a journal that answers at once.
+        is_slow: dice.chance(2) && bug != Some(PlantedBug::AnswerBeforeSync),
         is_full: false,
     };
     run.play().map_err(|violation| run.world.explain(violation))?;
@@ -232,6 +237,11 @@ impl Run {
         let engine = match self.bug {
             Some(bug) => bug.plant_in_engine(start.engine),
             None => start.engine,
+        };
+        let engine = if self.is_slow {
+            slowed(engine, Rng::new(self.seed, &format!("journal {}", self.starts)))
+        } else {
+            engine
         };
         let random = Box::new(NodeRandom(Rng::new(self.seed, &format!("node {}", self.starts))));
         let endpoint = Endpoint { host: "broker.example".to_owned(), port: 9092 };
