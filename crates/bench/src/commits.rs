@@ -88,18 +88,30 @@ pub(crate) fn run(commits: &Commits) -> Result<Report, BenchError> {
     let before = measure_disk(commits, disk_bytes)?;
     let measured = load::run(&addresses, plan, &mut workload)?;
     let after = measure_disk(commits, disk_bytes)?;
-    let disk = before.zip(after).map(|(before, after)| (disk_bytes, f64::midpoint(before, after)));
+    let disk = before.zip(after).map(|(before, after)| DiskTimes {
+        bytes: disk_bytes,
+        mean_ms: f64::midpoint(before.mean_ms, after.mean_ms),
+        median_ms: f64::midpoint(before.median_ms, after.median_ms),
+    });
     Ok(describe(commits, count, &measured, disk))
 }
 
-/// The mean milliseconds of a write and sync, if it is to be measured.
-fn measure_disk(commits: &Commits, bytes: u64) -> Result<Option<f64>, BenchError> {
-    let Some(folder) = &commits.disk_folder else { return Ok(None) };
-    let tally = disk::measure(folder, bytes.min(disk::WRITE_BYTES_MAX), DISK_TIME)?;
-    Ok(Some(disk::mean_ms(&tally, DISK_TIME)))
+/// What a write and sync took, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+struct DiskTimes {
+    bytes: u64,
+    mean_ms: f64,
+    median_ms: f64,
 }
 
-fn describe(commits: &Commits, groups: u32, measured: &Measured, disk: Option<(u64, f64)>) -> Report {
+fn measure_disk(commits: &Commits, bytes: u64) -> Result<Option<DiskTimes>, BenchError> {
+    let Some(folder) = &commits.disk_folder else { return Ok(None) };
+    let tally = disk::measure(folder, bytes.min(disk::WRITE_BYTES_MAX), DISK_TIME)?;
+    let mean_ms = disk::mean_ms(&tally, DISK_TIME);
+    Ok(Some(DiskTimes { bytes, mean_ms, median_ms: tally.latency_ms(50.0) }))
+}
+
+fn describe(commits: &Commits, groups: u32, measured: &Measured, disk: Option<DiskTimes>) -> Report {
     let mut text = String::new();
     let tally = &measured.tally;
     let shape = format!(
@@ -109,13 +121,13 @@ fn describe(commits: &Commits, groups: u32, measured: &Measured, disk: Option<(u
     report::rate(&mut text, "commits", tally.requests(), measured.time, &shape);
     report::rate(&mut text, "offsets", tally.units(), measured.time, "");
     report::load(&mut text, tally, measured.shares);
-    if let Some((bytes, mean_ms)) = disk {
+    if let Some(DiskTimes { bytes, mean_ms, median_ms }) = disk {
         let in_flight = f64::from(commits.connections) * f64::from(commits.in_flight);
         let bound = in_flight / (mean_ms / 1000.0);
         let reached = tally.requests() as f64 / measured.time.as_secs_f64() / bound * 100.0;
         let figure = format!(
-            "write of {bytes} bytes + fdatasync: mean {mean_ms:.3} ms; {in_flight:.0} commits a sync would be \
-             {bound:.0} /s; reached {reached:.0} % of that"
+            "write of {bytes} bytes + fdatasync: mean {mean_ms:.3} ms, p50 {median_ms:.3} ms; {in_flight:.0} commits a \
+             sync would be {bound:.0} /s; reached {reached:.0} % of that"
         );
         line(&mut text, "disk", &figure);
     }
