@@ -307,6 +307,15 @@ impl Run {
             self.world.collect()?;
             self.world.pass_ms(HEALING_MS);
         }
+        // Refusals from before may still wait behind other answers.
+        for _ in 0..CALM_STEPS_MAX {
+            if !self.world.waits_for_storage() {
+                break;
+            }
+            self.world.step();
+            self.world.collect()?;
+            self.world.pass_ms(1);
+        }
         self.world.storage_may_fail = self.has_fault;
         Ok(())
     }

@@ -250,6 +250,11 @@ impl World {
         self.clients.iter().flat_map(Client::pending).collect()
     }
 
+    /// Whether anything is unanswered that waits for nothing but the disk.
+    pub(crate) fn waits_for_storage(&self) -> bool {
+        self.clients[..FIRST_MEMBER].iter().any(|client| client.in_flight() > 0)
+    }
+
     fn connection(&self, client: usize) -> ConnectionId {
         self.clients[client].connection.expect("clients are connected while the node runs")
     }

@@ -251,11 +251,12 @@ impl World {
                     !topic_is_there || lacks_log,
                     "{batch:?} of {partition:?}: {code}, and the topic exists"
                 );
+                self.refused_first(producer, partition);
                 self.oracle.logs.refused(batch);
             }
             code => {
                 self.counts.storage_refusals += 1;
-                self.refused_by_storage(producer, partition);
+                self.refused_first(producer, partition);
                 promise!(self.may_fail_with(code), "{batch:?} of {partition:?}: {result:?}");
                 self.oracle.logs.refused(batch);
             }
@@ -264,7 +265,7 @@ impl World {
         Ok(())
     }
 
-    fn refused_by_storage(&mut self, producer: Option<usize>, partition: PartitionKey) {
+    fn refused_first(&mut self, producer: Option<usize>, partition: PartitionKey) {
         let lane = producer.and_then(|producer| self.producers[producer].lanes.get_mut(&partition));
         if let Some(lane) = lane {
             lane.was_refused_first |= !lane.has_acknowledged;
