@@ -13,6 +13,9 @@ use milepost_model::{Generation, Instant, PartitionIndex};
 use crate::shared::{Shared, locked};
 use crate::{CommittedPartition, Error, NextOffset};
 
+/// Why calls end that nobody answered.
+pub(crate) const LOST: &str = "a caller panicked while it flushed";
+
 /// What is asked.
 #[derive(Debug)]
 pub(crate) enum Ask {
@@ -35,7 +38,7 @@ pub(crate) enum Given {
     Closed,
 }
 
-/// A call on its way.
+/// A call on its way. Wherever it is dropped, who waits for it is answered.
 pub(crate) struct Call {
     pub(crate) ask: Ask,
     pub(crate) slot: Arc<Slot>,
@@ -46,6 +49,12 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn new(ask: Ask, slot: Arc<Slot>) -> Self {
         Self { ask, slot, since: Instant::default() }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.slot.complete(Err(Error::Poisoned(LOST.to_owned())));
     }
 }
 
@@ -127,9 +136,12 @@ impl Slot {
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Puts the answer down and tells who waits.
+    /// Puts the answer down and tells who waits. Only the first answer counts.
     pub(crate) fn complete(&self, answer: Result<Given, Error>) {
         let mut state = locked(&self.state);
+        if state.is_answered {
+            return;
+        }
         state.answer = Some(answer);
         state.is_answered = true;
         drop(state);

@@ -55,7 +55,7 @@ pub(crate) struct Engine {
     /// The calls that were handed to their shards and are not answered, oldest first.
     pub(crate) open: BTreeMap<Ticket, Call>,
     pub(crate) next_ticket: u64,
-    pub(crate) closing: Option<Arc<Slot>>,
+    pub(crate) closing: Option<Call>,
     pub(crate) is_stopped: bool,
 }
 
@@ -67,7 +67,7 @@ impl Engine {
 
     /// Who waits for a call that was taken in.
     pub(crate) fn open_slots(&self) -> impl Iterator<Item = &Arc<Slot>> {
-        self.open.values().map(|call| &call.slot).chain(&self.closing)
+        self.open.values().chain(&self.closing).map(|call| &call.slot)
     }
 
     /// Takes calls in and lets everything happen that can happen now.
@@ -106,7 +106,7 @@ impl Engine {
         }
         if let Some(closing) = self.closing.take() {
             self.is_stopped = true;
-            closing.complete(Err(error.clone()));
+            closing.slot.complete(Err(error.clone()));
         }
     }
 
@@ -118,7 +118,7 @@ impl Engine {
         }
         let ticket = Ticket(self.next_ticket);
         let Some((group, request)) = call.ask.to_request() else {
-            self.closing = Some(call.slot);
+            self.closing = Some(call);
             return;
         };
         let count = self.coordinators.partition_count().unsigned_abs();
@@ -184,7 +184,7 @@ impl Engine {
         let Some(closing) = self.closing.take() else { return };
         let result = self.stop();
         self.is_stopped = true;
-        closing.complete(result.map(|()| Given::Closed));
+        closing.slot.complete(result.map(|()| Given::Closed));
     }
 
     fn stop(&mut self) -> Result<(), Error> {

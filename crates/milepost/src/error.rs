@@ -81,7 +81,8 @@ pub enum Error {
     /// A log holds something that cannot be understood. Its groups are not served, because guessing could lose a position.
     #[error("the log of the group is damaged: {0}")]
     Damaged(String),
-    /// The disk failed. Nothing is stored any more until the folder is opened again; what was acknowledged is safe.
+    /// The disk failed. Nothing is stored any more until the folder is opened again; what was acknowledged is safe, and
+    /// whether this call was stored is open.
     #[error("storage failed: {0}; open the folder again to recover")]
     Poisoned(String),
     /// The store was closed.

@@ -31,8 +31,8 @@
 //! # What it promises
 //!
 //! - What a call returned is durable: it survives the end of the process and, with [`Durability::Sync`] (the default),
-//!   a loss of power. What was refused was not stored. Two errors leave it open and say so: [`Error::TimedOut`] and
-//!   [`Error::Undecided`].
+//!   a loss of power. What was refused was not stored. Three errors leave that open and say so:
+//!   [`Error::TimedOut`], [`Error::Undecided`] and [`Error::Poisoned`].
 //! - A commit is stored whole or not at all, and only under exactly the present generation of its group. A generation
 //!   is durable before [`OffsetStore::rebalance`] returns it, and never handed out again, also not after a restart or
 //!   after [`OffsetStore::delete`]. Only [`OffsetStore::forget_group`] resets it.

@@ -10,7 +10,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Error;
-use crate::call::{Ask, Call, Given, Slot, Woken};
+use crate::call::{Ask, Call, Given, LOST, Slot, Woken};
 use crate::engine::Engine;
 
 /// How many calls may stand in line at once. Threads are their own bound; this one is for tasks.
@@ -117,19 +117,14 @@ impl Shared {
     }
 
     fn fail_all(&self) {
-        let error = Error::Poisoned("a caller panicked while it flushed".to_owned());
         let mut engine = locked(&self.engine);
         let mut line = locked(&self.line);
-        line.ended = Some(error.clone());
+        line.ended = Some(Error::Poisoned(LOST.to_owned()));
         line.is_led = false;
         let calls = std::mem::take(&mut line.calls);
         drop(line);
-        for call in calls {
-            call.slot.complete(Err(error.clone()));
-        }
-        if let Some(engine) = engine.as_mut() {
-            engine.fail_all(&error);
-        }
+        // Dropping a call answers it, those that the engine has too.
+        drop(calls);
         *engine = None;
     }
 }

@@ -7,3 +7,4 @@ mod fencing;
 mod server;
 mod sharing;
 mod support;
+mod waiting;

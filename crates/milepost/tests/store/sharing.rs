@@ -16,7 +16,7 @@ use milepost_storage::{
 use crate::support::{at, commit, committed, open, try_open};
 
 #[derive(Default)]
-struct Woken(AtomicUsize);
+pub(crate) struct Woken(AtomicUsize);
 
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
@@ -24,7 +24,7 @@ impl Wake for Woken {
     }
 }
 
-fn poll(future: &mut CommitFuture, woken: &Arc<Woken>) -> Poll<Result<(), Error>> {
+pub(crate) fn poll(future: &mut CommitFuture, woken: &Arc<Woken>) -> Poll<Result<(), Error>> {
     let waker = Waker::from(Arc::clone(woken));
     Pin::new(future).poll(&mut Context::from_waker(&waker))
 }
