@@ -4,6 +4,7 @@ use milepost_broker::node::Phase;
 use milepost_storage::{Pace, Space};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest, CreateTopicsResponse};
+use milepost_wire::messages::delete_topics::{DeleteTopicsRequest, DeleteTopicsResponse};
 use milepost_wire::messages::fetch::{FetchPartition, FetchRequest, FetchResponse, FetchTopic};
 use milepost_wire::messages::join_group::JoinGroupResponse;
 use milepost_wire::messages::metadata::{MetadataRequest, MetadataResponse};
@@ -208,6 +209,27 @@ fn work_that_waits_for_room_waits_quietly() {
     let frame = broker.answer(client).expect("there is room again");
     let code = frame.read::<ProduceResponse<'_>>().responses[0].partition_responses[0].error_code;
     assert_eq!(code, ErrorCode::None);
+}
+
+#[test]
+fn a_crash_between_a_topics_deletion_and_its_offsets_leaves_nothing_to_inherit() {
+    let mut broker = Broker::start(&[]);
+    broker.create_topic("t", 1);
+    assert_eq!(commit(&mut broker, 7), ErrorCode::None);
+    broker.disk.set_pace(Pace::Held);
+    let client = broker.main();
+    broker.send(client, 1, &DeleteTopicsRequest { topic_names: vec!["t"], ..Default::default() });
+    broker.settle();
+    broker.disk.complete();
+    // The deletion is durable and answered; the tombstones of its offsets are in flight when the power goes.
+    broker.settle();
+    let frame = broker.answer(client).expect("the deletion is durable");
+    assert_eq!(frame.read::<DeleteTopicsResponse<'_>>().responses[0].error_code, ErrorCode::None);
+    broker.disk.set_pace(Pace::AtOnce);
+    broker.crash();
+    assert_eq!(committed(&mut broker), 7, "the tombstones were lost, or this shows nothing");
+    broker.create_topic("t", 1);
+    assert_eq!(committed(&mut broker), -1, "the new topic begins without a position");
 }
 
 #[test]
