@@ -7,6 +7,10 @@ import puppet
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, errors
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
+# Long enough for a whole rebalance. kafka-python 3.0.12 forgets an assignment when a poll ends between the SyncGroup of
+# a leader that joined again for new metadata and its answer: it then never consumes.
+POLL_MS = 1000
+
 
 class Member:
     def __init__(self, bootstrap, group, settings):
@@ -17,10 +21,12 @@ class Member:
             self.consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, **given)
 
     def subscribe(self, topic):
+        # Known partitions spare the first assignment a second rebalance.
+        self.consumer.partitions_for_topic(topic)
         self.consumer.subscribe([topic])
 
     def poll_some(self):
-        batches = self.consumer.poll(timeout_ms=100)
+        batches = self.consumer.poll(timeout_ms=POLL_MS)
         return [
             (record.partition, record.offset, record.value.decode())
             for records in batches.values()
