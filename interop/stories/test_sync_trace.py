@@ -13,6 +13,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("strace") is None, reason="no strace on this machine"),
 ]
 
+CLIENTS = 3
 REQUESTS = 20
 
 
@@ -20,8 +21,9 @@ def traced_ports(server, topic):
     """Three clients at once, so that rounds are shared; each waits for every answer. Returns their ports and calls."""
     with server.connect() as connection:
         assert wire.create_topic(connection, topic) == wire.NO_ERROR
-        wire.find_coordinator(connection, topic)
-    connections = [server.connect(timeout=60) for _ in range(3)]
+        for number in range(CLIENTS):
+            wire.find_coordinator(connection, f"{topic}-{number}")
+    connections = [server.connect(timeout=60) for _ in range(CLIENTS)]
 
     def work(number, connection):
         for offset in range(REQUESTS):
