@@ -31,7 +31,9 @@ def test_librdkafka_batches_are_stored_as_they_came(watched, clients, name, code
         with open(os.path.join(server.data, f"{name}-0", "00000000000000000000.log"), "rb") as segment:
             stored = list(batches.headers(segment.read()))
         assert sum(count for _, _, count, _ in stored) == 500
-        assert {found for _, found, _, _ in stored} == {codec}
+        # librdkafka sends a batch as it is where its codec would make it longer, which it does to a handful of records.
+        assert {found for _, found, count, _ in stored if count >= 50} == {codec}
+        assert {found for _, found, _, _ in stored} <= {codec, "none"}
         # From the CRC on, every byte is the client's own; before it lie offset, length, epoch and magic.
         sent = bytes(proxy.sent)
         assert all(whole[17:] in sent for _, _, _, whole in stored)
