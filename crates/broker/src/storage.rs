@@ -37,12 +37,18 @@ pub fn open(folder: &DataFolder) -> Result<Engine, AcquireError> {
     Ok(start.engine)
 }
 
+/// What one key takes at most in the memory of the cleaner: 24 bytes, in a table that may be half empty.
+const CLEANED_KEY_BYTES_MAX: usize = 60;
+
 /// What the settings say about the logs.
 #[must_use]
 pub fn log_settings(settings: &BrokerSettings) -> LogSettings {
     LogSettings {
         checkpoint_journal_bytes: settings.checkpoint_journal_bytes,
         producer_id_expiration_ms: settings.producer_expiration_ms,
+        retention_check_interval_ms: settings.retention_check_interval_ms,
+        cleaner_backoff_ms: settings.cleaner_backoff_ms,
+        max_cleaned_keys: settings.cleaner_buffer_bytes / CLEANED_KEY_BYTES_MAX,
         ..LogSettings::default()
     }
 }

@@ -44,15 +44,34 @@ pub(crate) struct Load<S> {
     pub(crate) shard: S,
     /// The next offset to read; `None` before the first step.
     next: Option<Offset>,
+    /// The log is pinned from the first step on: what is read in steps must not lose a tombstone between two of them.
+    is_pinned: bool,
 }
 
 impl<S: Shard> Load<S> {
     pub(crate) fn new(shard: S) -> Self {
-        Self { shard, next: None }
+        Self { shard, next: None, is_pinned: false }
     }
 
     /// Reads about `budget_bytes`, at least one batch if there is one.
     pub(crate) fn step(
+        &mut self,
+        logs: &mut LogSet,
+        id: TopicPartition,
+        budget_bytes: usize,
+    ) -> Result<LoadProgress, Failure> {
+        if !std::mem::replace(&mut self.is_pinned, true) {
+            logs.pin(id);
+        }
+        let progress = self.read_on(logs, id, budget_bytes);
+        if !matches!(progress, Ok(LoadProgress::More | LoadProgress::WaitingForDurable)) {
+            self.is_pinned = false;
+            logs.unpin(id);
+        }
+        progress
+    }
+
+    fn read_on(
         &mut self,
         logs: &mut LogSet,
         id: TopicPartition,

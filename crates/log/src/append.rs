@@ -81,7 +81,7 @@ impl PartitionLog {
     fn validate(&self, batch: &BatchView<'_>, now: Now) -> Result<ValidBatch, AppendError> {
         let rules = AppendRules {
             max_message_bytes: self.config.max_message_bytes,
-            keys: self.config.keys,
+            keys: self.config.keys(),
             timestamp_type: self.config.timestamp_type,
             timestamps: self.config.timestamps,
             now: now.wall,
@@ -112,6 +112,10 @@ impl PartitionLog {
         size_bytes: u64,
         now: Timestamp,
     ) -> bool {
+        if self.segments.back().is_some_and(|last| last.accepted.log_bytes == 0) {
+            // The one before was sealed ahead of time; this batch is the first of the new one.
+            return true;
+        }
         if !self.must_roll(last_offset, max_timestamp, size_bytes, now) {
             return false;
         }
@@ -128,17 +132,16 @@ impl PartitionLog {
     ) -> bool {
         let Some(segment) = self.segments.back() else { return true };
         let end = &segment.accepted;
-        if end.log_bytes == 0 {
-            return false;
-        }
         let age_ms = match end.first_timestamp {
             Some(first) if max_timestamp >= Timestamp(0) => max_timestamp.0.saturating_sub(first.0),
             _ => now.0.saturating_sub(segment.created.0),
         };
         end.log_bytes + size_bytes > self.config.segment_bytes.min(MAX_SEGMENT_BYTES)
-            || age_ms > self.config.segment_ms
+            || age_ms > self.config.roll_ms()
             || segment.is_index_full(self.config.segment_index_bytes)
             || segment.relative(last_offset).is_none()
+            // What the cleaner wrote stays as it is: found at the end of the log only at a start.
+            || segment.id.generation > 0
     }
 
     /// Copies the batch to the end of the last run, stamps it there and accepts it.

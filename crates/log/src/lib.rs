@@ -11,6 +11,7 @@ pub mod metadata;
 
 mod append;
 mod bytes_io;
+mod cleaner;
 mod error;
 mod index;
 mod leader_epochs;
@@ -28,10 +29,11 @@ pub use logset::{LogSet, Progress, RecoveryReport};
 pub use partition::PartitionLog;
 pub use producer_state::DUPLICATE_WINDOW;
 pub use settings::{
-    AppendOrigin, CHECKPOINT_RETRY_MS, DEFAULT_CHECKPOINT_JOURNAL_BYTES, DEFAULT_MAX_PENDING_BYTES,
-    DEFAULT_MAX_ROUND_BYTES, FirstBatch, LogKind, LogSettings, MAX_OPEN_SEALED_SEGMENTS, MAX_RUN_BYTES,
-    MAX_SEGMENT_BYTES, MAX_UNSYNCED_SEALED_SEGMENTS, PRODUCER_EXPIRY_CHECK_MS, PartitionConfig,
-    RecoveryTrust,
+    AppendOrigin, CHECKPOINT_RETRY_MS, CLEANING_PACE, CleanerTrust, CleanupPolicy,
+    DEFAULT_CHECKPOINT_JOURNAL_BYTES, DEFAULT_EARLY_CLEANING_BYTES, DEFAULT_MAX_CLEANED_KEYS,
+    DEFAULT_MAX_PENDING_BYTES, DEFAULT_MAX_ROUND_BYTES, FirstBatch, LogKind, LogSettings,
+    MAX_CLEANING_STEP_BYTES, MAX_OPEN_SEALED_SEGMENTS, MAX_RUN_BYTES, MAX_SEGMENT_BYTES,
+    MAX_UNSYNCED_SEALED_SEGMENTS, PRODUCER_EXPIRY_CHECK_MS, PartitionConfig, RecoveryTrust,
 };
 
 pub use milepost_storage::Space;

@@ -11,6 +11,7 @@ use milepost_batch::BatchView;
 use milepost_model::{LeaderEpoch, Offset, ProducerId, Timestamp, TopicPartition};
 use milepost_storage::Entry;
 
+use crate::cleaner::{Replacement, ReplacementStage};
 use crate::leader_epochs::{EpochStart, LeaderEpochs};
 use crate::producer_state::{ProducerBatch, ProducerStates};
 use crate::segment::{BatchShape, Extent, Segment, SegmentId};
@@ -89,6 +90,14 @@ pub struct PartitionLog {
     pub(crate) offline: Option<String>,
     /// Where the last read ended, for the consumer that goes on from there.
     pub(crate) next_read: Option<(Offset, SegmentId, u64)>,
+    /// New segments of the cleaner that wait to take the place of old ones.
+    pub(crate) replacement: Option<Replacement>,
+    /// Readers under whom no segment may be swapped.
+    pub(crate) pins: u32,
+    /// Somebody wants it cleaned whatever its settings say.
+    pub(crate) cleaning_wanted: bool,
+    /// Why the cleaner leaves it alone, if it does.
+    pub(crate) uncleanable: Option<String>,
 }
 
 impl PartitionLog {
@@ -115,6 +124,10 @@ impl PartitionLog {
             deleting: false,
             offline: None,
             next_read: None,
+            replacement: None,
+            pins: 0,
+            cleaning_wanted: false,
+            uncleanable: None,
         }
     }
 
@@ -190,6 +203,18 @@ impl PartitionLog {
         self.offline.as_deref()
     }
 
+    /// Whether a cleaning that was asked for is still to be done.
+    #[must_use]
+    pub fn is_cleaning_wanted(&self) -> bool {
+        self.cleaning_wanted
+    }
+
+    /// Why the cleaner leaves it alone, if it does: something in it cannot be read.
+    #[must_use]
+    pub fn uncleanable(&self) -> Option<&str> {
+        self.uncleanable.as_deref()
+    }
+
     /// The leader epochs with their first offsets, in order.
     #[must_use]
     pub fn leader_epochs(&self) -> &[EpochStart] {
@@ -215,6 +240,60 @@ impl PartitionLog {
             last.seal();
         }
         self.segments.push_back(Segment::new(id, now));
+    }
+
+    /// Seals the last segment if there is anything in it: what comes next begins a new one.
+    pub(crate) fn roll_now(&mut self, now: Timestamp) {
+        if self.segments.back().is_some_and(|last| last.accepted.log_bytes > 0) {
+            self.add_segment(SegmentId { base_offset: self.log_end, generation: 0 }, now);
+        }
+    }
+
+    /// The segments as the next checkpoint must name them.
+    pub(crate) fn checkpointed_segments(&self) -> impl Iterator<Item = &Segment> + Clone {
+        let (removed, added) = match &self.replacement {
+            Some(replacement) => (&replacement.removed[..], &replacement.added[..]),
+            None => (&[][..], &[][..]),
+        };
+        let first_removed = removed.first().map(|first| first.base_offset);
+        let is_before =
+            move |segment: &&Segment| first_removed.is_none_or(|first| segment.base_offset() < first);
+        let before = self.segments.iter().filter(is_before);
+        let after =
+            self.segments.iter().filter(move |segment| !is_before(segment) && !removed.contains(&segment.id));
+        before.chain(added).chain(after)
+    }
+
+    /// The checkpoint that is begun now names what the cleaner wrote.
+    pub(crate) fn replacement_enters_checkpoint(&mut self) {
+        if let Some(replacement) = &mut self.replacement
+            && replacement.stage == ReplacementStage::Written
+        {
+            replacement.stage = ReplacementStage::InCheckpoint;
+        }
+    }
+
+    /// The checkpoint failed: the old segments are still the ones that count.
+    pub(crate) fn replacement_left_checkpoint(&mut self) {
+        if let Some(replacement) = &mut self.replacement
+            && replacement.stage == ReplacementStage::InCheckpoint
+        {
+            replacement.stage = ReplacementStage::Written;
+        }
+    }
+
+    /// All segments with files, those of the cleaner among them.
+    pub(crate) fn all_segments_mut(&mut self) -> impl Iterator<Item = &mut Segment> {
+        let added = self.replacement.as_mut().map(|replacement| replacement.added.iter_mut());
+        self.segments.iter_mut().chain(added.into_iter().flatten())
+    }
+
+    /// Whether something dirty is not cleanable only for now: not durable yet, or held by a reader.
+    pub(crate) fn must_wait_for_cleaning(&self) -> bool {
+        let sealed = self.segments.len().saturating_sub(1);
+        let is_dirty = |segment: &Segment| segment.id.generation == 0 && segment.accepted.log_bytes > 0;
+        self.segments.iter().take(sealed).any(is_dirty)
+            && (self.pins > 0 || self.replacement.is_some() || self.high_watermark < self.log_end)
     }
 
     /// Accepts one batch whose header is final: segment, indexes, epochs, log end. The same for a batch that was

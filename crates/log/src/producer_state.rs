@@ -105,6 +105,11 @@ impl ProducerStates {
         })
     }
 
+    /// The offset of a producer's last record.
+    pub(crate) fn last_offset(&self, producer: ProducerId) -> Option<Offset> {
+        Some(self.0.get(&producer)?.last()?.last_offset)
+    }
+
     /// Forgets producers whose last batch is at least `expiration_ms` old and durable.
     pub(crate) fn expire(&mut self, now: Timestamp, expiration_ms: i64, durable_end: Offset) {
         self.0.retain(|_, batches| {

@@ -67,6 +67,22 @@ impl PartitionLog {
         Ok(batches)
     }
 
+    /// Whole batches of one segment from a position on, about `max_bytes`, at least one; empty at its durable end.
+    pub(crate) fn read_segment(
+        &mut self,
+        store: &mut dyn SegmentStore,
+        segment: SegmentId,
+        position: u64,
+        max_bytes: usize,
+    ) -> Result<Vec<u8>, ReadError> {
+        let index = self.segment_index(segment).ok_or(ReadError::UnknownPartition)?;
+        if position >= self.segments[index].durable.log_bytes {
+            return Ok(Vec::new());
+        }
+        let reader = self.reader(store, index)?;
+        Ok(reader.read_whole_batches(position, max_bytes, FirstBatch::AlwaysWhole)?.0)
+    }
+
     /// The segment and position of the first batch that ends at or above `from`. It may begin above it, where
     /// compaction left a gap.
     fn find(

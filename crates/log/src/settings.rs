@@ -27,6 +27,21 @@ pub const MAX_SEGMENT_BYTES: u64 = i32::MAX as u64;
 /// How long a failed checkpoint waits before it is tried again.
 pub const CHECKPOINT_RETRY_MS: u64 = 1000;
 
+/// Most distinct keys that one pass of the cleaner remembers; what lies above them waits for the next pass. With the 25
+/// to 60 bytes that a key takes, the bound of a pass is 120 MB.
+pub const DEFAULT_MAX_CLEANED_KEYS: usize = 2 << 20;
+
+/// The size up to which a partition of an internal compacted log may grow before it is rolled and cleaned, whatever
+/// `segment.bytes` and `min.cleanable.dirty.ratio` say; above it, once a quarter of it is dirty. With what arrives during
+/// a pass ([`CLEANING_PACE`]) and its checkpoint this keeps it below twice its live bytes or 16 MiB.
+pub const DEFAULT_EARLY_CLEANING_BYTES: u64 = 8 << 20;
+
+/// How many bytes the cleaner goes on by for each byte that internal logs grew, so that they cannot outrun it.
+pub const CLEANING_PACE: usize = 4;
+
+/// The most that one step of the cleaner goes on by, whatever the pace asks for.
+pub const MAX_CLEANING_STEP_BYTES: usize = 4 << 20;
+
 /// How often idle producers are looked for (`producer.id.expiration.check.interval.ms` in Kafka).
 pub const PRODUCER_EXPIRY_CHECK_MS: u64 = 600_000;
 
@@ -41,9 +56,22 @@ pub struct LogSettings {
     pub max_pending_bytes: u64,
     /// How long the state of an idle producer is kept (`producer.id.expiration.ms`).
     pub producer_id_expiration_ms: i64,
+    /// How often segments past their retention are looked for (`log.retention.check.interval.ms`).
+    pub retention_check_interval_ms: u64,
+    /// How often logs that want cleaning are looked for (`log.cleaner.backoff.ms`).
+    pub cleaner_backoff_ms: u64,
+    /// Most keys of one pass of the cleaner, see [`DEFAULT_MAX_CLEANED_KEYS`].
+    pub max_cleaned_keys: usize,
+    /// When internal compacted logs are cleaned early, see [`DEFAULT_EARLY_CLEANING_BYTES`].
+    pub early_cleaning_bytes: u64,
+    /// The secret that the cleaner hashes keys with, so that nobody can make two keys meet.
+    pub hash_key: u128,
     /// For tests only: what recovery believes.
     #[doc(hidden)]
     pub recovery_trust: RecoveryTrust,
+    /// For tests only: when what the cleaner wrote counts.
+    #[doc(hidden)]
+    pub cleaner_trust: CleanerTrust,
 }
 
 impl Default for LogSettings {
@@ -53,7 +81,13 @@ impl Default for LogSettings {
             checkpoint_journal_bytes: DEFAULT_CHECKPOINT_JOURNAL_BYTES,
             max_pending_bytes: DEFAULT_MAX_PENDING_BYTES,
             producer_id_expiration_ms: 86_400_000,
+            retention_check_interval_ms: 300_000,
+            cleaner_backoff_ms: 15_000,
+            max_cleaned_keys: DEFAULT_MAX_CLEANED_KEYS,
+            early_cleaning_bytes: DEFAULT_EARLY_CLEANING_BYTES,
+            hash_key: 0,
             recovery_trust: RecoveryTrust::Checkpoint,
+            cleaner_trust: CleanerTrust::Checkpoint,
         }
     }
 }
@@ -66,6 +100,15 @@ pub enum RecoveryTrust {
     /// A planted bug, which the power-loss tests must find: a file that is long enough is taken to hold what was
     /// written to it after the checkpoint.
     FileContents,
+}
+
+/// When new segments of the cleaner take the place of the old ones. For tests only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CleanerTrust {
+    /// Once a durable checkpoint names them.
+    Checkpoint,
+    /// A planted bug, which the power-loss tests must find: as soon as they are written.
+    Written,
 }
 
 /// Whether a log is one of the server's own. Their entries go first in every round.
@@ -95,7 +138,35 @@ pub enum FirstBatch {
     OnlyIfFits,
 }
 
-/// Settings of one partition, by Kafka's topic configuration. The defaults are Kafka's.
+/// What becomes of old records (`cleanup.policy`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CleanupPolicy {
+    /// They stay.
+    Keep,
+    /// Whole segments go by age and size.
+    Delete,
+    /// Of each key the last record stays.
+    Compact,
+    /// Both.
+    CompactAndDelete,
+}
+
+impl CleanupPolicy {
+    /// Whether segments go by age and size.
+    #[must_use]
+    pub fn deletes(self) -> bool {
+        matches!(self, Self::Delete | Self::CompactAndDelete)
+    }
+
+    /// Whether the cleaner looks at the log.
+    #[must_use]
+    pub fn compacts(self) -> bool {
+        matches!(self, Self::Compact | Self::CompactAndDelete)
+    }
+}
+
+/// Settings of one partition, by Kafka's topic configuration. The defaults are Kafka's, but that nothing is deleted or
+/// compacted until somebody says so.
 #[derive(Clone, Debug)]
 pub struct PartitionConfig {
     /// `max.message.bytes`: largest batch, header included.
@@ -112,8 +183,37 @@ pub struct PartitionConfig {
     pub timestamp_type: TimestampType,
     /// `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`.
     pub timestamps: TimestampRange,
-    /// Whether `cleanup.policy` asks for a key on every record.
-    pub keys: KeyRule,
+    /// `cleanup.policy`.
+    pub cleanup: CleanupPolicy,
+    /// `retention.ms`: how old a segment's newest record may become; `None` for ever.
+    pub retention_ms: Option<i64>,
+    /// `retention.bytes`: how large the log may become; `None` without bound.
+    pub retention_bytes: Option<u64>,
+    /// `delete.retention.ms`: how long a tombstone stays after the cleaner first met it.
+    pub delete_retention_ms: i64,
+    /// `min.compaction.lag.ms`: how old a segment's newest record must be before the cleaner touches it.
+    pub min_compaction_lag_ms: i64,
+    /// `max.compaction.lag.ms`: how long a record stays uncompacted at most.
+    pub max_compaction_lag_ms: i64,
+    /// `min.cleanable.dirty.ratio`: the dirty share above which the log is cleaned, from 0 to 1.
+    pub min_cleanable_dirty_ratio: f64,
+}
+
+impl PartitionConfig {
+    /// Whether every record needs a key.
+    pub(crate) fn keys(&self) -> KeyRule {
+        if self.cleanup.compacts() { KeyRule::Required } else { KeyRule::Optional }
+    }
+
+    /// The span of record time after which a segment is rolled. A compacted log rolls in time for its maximum lag,
+    /// because the last segment is never compacted.
+    pub(crate) fn roll_ms(&self) -> i64 {
+        if self.cleanup.compacts() {
+            self.segment_ms.min(self.max_compaction_lag_ms)
+        } else {
+            self.segment_ms
+        }
+    }
 }
 
 impl Default for PartitionConfig {
@@ -126,7 +226,13 @@ impl Default for PartitionConfig {
             index_interval_bytes: 4096,
             timestamp_type: TimestampType::CreateTime,
             timestamps: TimestampRange { before_max_ms: None, after_max_ms: Some(3_600_000) },
-            keys: KeyRule::Optional,
+            cleanup: CleanupPolicy::Keep,
+            retention_ms: Some(604_800_000),
+            retention_bytes: None,
+            delete_retention_ms: 86_400_000,
+            min_compaction_lag_ms: 0,
+            max_compaction_lag_ms: i64::MAX,
+            min_cleanable_dirty_ratio: 0.5,
         }
     }
 }

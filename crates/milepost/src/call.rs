@@ -11,7 +11,7 @@ use milepost_groups::{
 use milepost_model::{Generation, Instant, PartitionIndex};
 
 use crate::shared::{Shared, locked};
-use crate::{CommittedPartition, Error, NextOffset};
+use crate::{CommittedPartition, Compaction, Error, NextOffset};
 
 /// Why calls end that nobody answered.
 pub(crate) const LOST: &str = "a caller panicked while it flushed";
@@ -26,6 +26,7 @@ pub(crate) enum Ask {
     CommittedAll { group: String },
     Delete { group: String },
     Forget { group: String },
+    Compact,
     Close,
 }
 
@@ -35,6 +36,7 @@ pub(crate) enum Given {
     Generation(Option<Generation>),
     Committed(Option<CommittedOffset>),
     All(Vec<CommittedPartition>),
+    Compacted(Compaction),
     Closed,
 }
 
@@ -87,7 +89,7 @@ impl Ask {
                 (group, Request::Embedded(EmbeddedRequest::DeleteOffsets { group_id: group }))
             }
             Self::Forget { group } => (group, Request::Embedded(EmbeddedRequest::Forget { group_id: group })),
-            Self::Close => return None,
+            Self::Compact | Self::Close => return None,
         })
     }
 }

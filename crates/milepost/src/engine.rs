@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use milepost_coordinator::{Answer, Coordinators, ShardStatus};
+use milepost_coordinator::{Answer, Coordinators, ShardRuntime, ShardStatus};
 use milepost_groups::{FetchedPartition, FetchedTopic, Groups, Reply, partition_for};
 use milepost_log::metadata::MetadataLog;
 use milepost_log::{LogSet, Space};
 use milepost_model::{Now, Ticket};
 
 use crate::call::{Ask, Call, Given, Slot};
+use crate::compaction::{CLEAN_STEP_BYTES, Compacting};
 use crate::shared::locked;
 use crate::{CommittedPartition, Error};
 
@@ -55,6 +56,9 @@ pub(crate) struct Engine {
     /// The calls that were handed to their shards and are not answered, oldest first.
     pub(crate) open: BTreeMap<Ticket, Call>,
     pub(crate) next_ticket: u64,
+    pub(crate) compacting: Vec<Compacting>,
+    /// The cleaner would get further at once.
+    pub(crate) cleans_on: bool,
     pub(crate) closing: Option<Call>,
     pub(crate) is_stopped: bool,
 }
@@ -67,7 +71,8 @@ impl Engine {
 
     /// Who waits for a call that was taken in.
     pub(crate) fn open_slots(&self) -> impl Iterator<Item = &Arc<Slot>> {
-        self.open.values().chain(&self.closing).map(|call| &call.slot)
+        let compacting = self.compacting.iter().map(|compacting| &compacting.call);
+        self.open.values().chain(compacting).chain(&self.closing).map(|call| &call.slot)
     }
 
     /// Takes calls in and lets everything happen that can happen now.
@@ -87,6 +92,7 @@ impl Engine {
             self.logs.begin_round(now);
             self.complete((self.clock)());
         }
+        self.clean(now);
         self.give_up_late(now);
         self.stop_if_closing();
     }
@@ -94,7 +100,7 @@ impl Engine {
     /// Waits for the disk, unless another turn would get further at once.
     pub(crate) fn wait_for_disk(&self) {
         let can_begin = self.logs.has_work() && !self.logs.is_flushing() && self.logs.space() != Space::Full;
-        if !can_begin && !self.coordinators.has_load_work() {
+        if !can_begin && !self.coordinators.has_load_work() && !self.cleans_on {
             self.signal.wait();
         }
     }
@@ -103,6 +109,9 @@ impl Engine {
     pub(crate) fn fail_all(&mut self, error: &Error) {
         for call in std::mem::take(&mut self.open).into_values() {
             call.slot.complete(Err(error.clone()));
+        }
+        for compacting in std::mem::take(&mut self.compacting) {
+            compacting.call.slot.complete(Err(error.clone()));
         }
         if let Some(closing) = self.closing.take() {
             self.is_stopped = true;
@@ -118,7 +127,10 @@ impl Engine {
         }
         let ticket = Ticket(self.next_ticket);
         let Some((group, request)) = call.ask.to_request() else {
-            self.closing = Some(call);
+            match call.ask {
+                Ask::Compact => self.begin_compacting(call, now),
+                _ => self.closing = Some(call),
+            }
             return;
         };
         let count = self.coordinators.partition_count().unsigned_abs();
@@ -126,6 +138,28 @@ impl Engine {
         self.coordinators.submit(&mut self.logs, now, partition_for(group, count), ticket, request);
         call.since = now.monotonic;
         self.open.insert(ticket, call);
+    }
+
+    fn begin_compacting(&mut self, mut call: Call, now: Now) {
+        call.since = now.monotonic;
+        let ids = self.coordinators.shards().map(ShardRuntime::id).collect();
+        self.compacting.push(Compacting::begin(call, &mut self.logs, ids, now));
+    }
+
+    /// Cleans a little, and answers who waits for it. A compaction that gets on is not late.
+    fn clean(&mut self, now: Now) {
+        if self.logs.space() == Space::Full {
+            for compacting in std::mem::take(&mut self.compacting) {
+                compacting.call.slot.complete(Err(Error::NoSpace));
+            }
+        }
+        self.cleans_on = self.logs.clean(now, CLEAN_STEP_BYTES);
+        let logs = &self.logs;
+        let open = std::mem::take(&mut self.compacting).into_iter();
+        self.compacting = open.filter_map(|compacting| compacting.answer_if_done(logs)).collect();
+        if self.cleans_on {
+            self.compacting.iter_mut().for_each(|compacting| compacting.call.since = now.monotonic);
+        }
     }
 
     /// Takes in what the disk completed.
@@ -166,6 +200,12 @@ impl Engine {
 
     /// Gives up on calls that waited too long for the disk.
     fn give_up_late(&mut self, now: Now) {
+        let timeout_ms = self.timeout_ms;
+        let is_late =
+            |compacting: &mut Compacting| compacting.call.since.plus_ms(timeout_ms) <= now.monotonic;
+        for late in self.compacting.extract_if(.., is_late) {
+            late.call.slot.complete(Err(Error::TimedOut));
+        }
         while let Some(oldest) = self.open.first_entry() {
             if oldest.get().since.plus_ms(self.timeout_ms) > now.monotonic {
                 return;
@@ -178,7 +218,7 @@ impl Engine {
 
     /// When all calls before a close are answered: the last checkpoint, and the end.
     fn stop_if_closing(&mut self) {
-        if !self.open.is_empty() {
+        if !self.open.is_empty() || !self.compacting.is_empty() {
             return;
         }
         let Some(closing) = self.closing.take() else { return };

@@ -52,10 +52,15 @@
 //! # What it leaves to the server
 //!
 //! Offsets do not expire while the library has the folder. A server does expire them, `offsets.retention.minutes` after
-//! their commit, and with its last offset the group and its generation. The log is not compacted yet, neither here
-//! nor by the server: it grows with every commit.
+//! their commit, and with its last offset the group and its generation.
+//!
+//! # Space
+//!
+//! Every commit is a record. A log that has grown far beyond its live records is compacted a little with each call,
+//! so that it stays below twice its live bytes or 16 MiB; [`OffsetStore::compact`] does it at once.
 
 mod call;
+mod compaction;
 mod engine;
 mod error;
 mod next_offset;
@@ -65,6 +70,7 @@ mod shared;
 mod store;
 
 pub use call::CommitFuture;
+pub use compaction::Compaction;
 pub use error::{Error, OpenError};
 pub use next_offset::{CommittedPartition, NextOffset};
 pub use options::{DEFAULT_TIMEOUT_MS, Options, Surroundings};

@@ -23,8 +23,11 @@ pub(crate) fn open(
 ) -> Result<(Engine, RecoveryReport), OpenError> {
     let Surroundings { now: clock, mut random } = surroundings;
     let now = clock();
-    let log_settings =
-        LogSettings { checkpoint_journal_bytes: options.checkpoint_journal_bytes, ..LogSettings::default() };
+    let log_settings = LogSettings {
+        checkpoint_journal_bytes: options.checkpoint_journal_bytes,
+        hash_key: u128::from_le_bytes(random()),
+        ..LogSettings::default()
+    };
     let (mut logs, report) = LogSet::open(storage, log_settings, now)?;
     let mut metadata = MetadataLog::load(&mut logs)?;
     metadata.remove_orphans(&mut logs);
@@ -53,6 +56,8 @@ pub(crate) fn open(
         timeout_ms: options.timeout_ms,
         open: BTreeMap::new(),
         next_ticket: 0,
+        compacting: Vec::new(),
+        cleans_on: false,
         closing: None,
         is_stopped: false,
     };

@@ -10,7 +10,7 @@ use milepost_storage::{FlushMode, LocalEngine, LocalSettings, LossPolicy};
 
 use crate::call::{Ask, CommitFuture, Given};
 use crate::shared::Shared;
-use crate::{CommittedPartition, Error, NextOffset, OpenError, Options, Surroundings, open};
+use crate::{CommittedPartition, Compaction, Error, NextOffset, OpenError, Options, Surroundings, open};
 
 /// The committed offsets of groups in one data folder. Clones share it.
 ///
@@ -163,6 +163,21 @@ impl OffsetStore {
     /// [`Error`].
     pub fn forget_group(&self, group: &str) -> Result<(), Error> {
         self.shared.ask(Ask::Forget { group: group.to_owned() }).map(|_| ())
+    }
+
+    /// Compacts the logs of committed offsets: of each group and partition the last commit stays, and of what was deleted
+    /// the tombstone, for a day. Commits go on meanwhile. The library also compacts by itself, while it is called, a log
+    /// that has grown far beyond its live records; this is for whoever wants the space back at once.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a log holds something that cannot be read, which then stays as it is;
+    /// [`Error::NoSpace`] on a full disk, because the new files stand beside the old ones for a moment; and the others of
+    /// [`Error`]. Nothing is lost by a compaction that failed.
+    pub fn compact(&self) -> Result<Compaction, Error> {
+        match self.shared.ask(Ask::Compact)? {
+            Given::Compacted(compaction) => Ok(compaction),
+            _ => Err(Error::Undecided),
+        }
     }
 
     /// Answers what waits, writes a checkpoint so that the next start replays nothing, and releases the folder, for all

@@ -1,7 +1,7 @@
 //! From topic settings to what one partition's log is told.
 
-use milepost_batch::{KeyRule, TimestampRange, TimestampType};
-use milepost_log::PartitionConfig;
+use milepost_batch::{TimestampRange, TimestampType};
+use milepost_log::{CleanupPolicy, PartitionConfig};
 
 use super::topic::TopicSettings;
 
@@ -26,10 +26,22 @@ pub(crate) fn partition_config(settings: &TopicSettings<'_>) -> PartitionConfig 
             before_max_ms: bound("message.timestamp.before.max.ms"),
             after_max_ms: bound("message.timestamp.after.max.ms"),
         },
-        keys: if settings.has_word("cleanup.policy", "compact") {
-            KeyRule::Required
-        } else {
-            KeyRule::Optional
-        },
+        cleanup: cleanup_policy(settings),
+        retention_ms: Some(settings.number("retention.ms")).filter(|retention_ms| *retention_ms >= 0),
+        retention_bytes: u64::try_from(settings.number("retention.bytes")).ok(),
+        delete_retention_ms: settings.number("delete.retention.ms"),
+        min_compaction_lag_ms: settings.number("min.compaction.lag.ms"),
+        max_compaction_lag_ms: settings.number("max.compaction.lag.ms"),
+        min_cleanable_dirty_ratio: settings.ratio("min.cleanable.dirty.ratio"),
+    }
+}
+
+fn cleanup_policy(settings: &TopicSettings<'_>) -> CleanupPolicy {
+    let has = |word: &str| settings.has_word("cleanup.policy", word);
+    match (has("delete"), has("compact")) {
+        (false, false) => CleanupPolicy::Keep,
+        (true, false) => CleanupPolicy::Delete,
+        (false, true) => CleanupPolicy::Compact,
+        (true, true) => CleanupPolicy::CompactAndDelete,
     }
 }

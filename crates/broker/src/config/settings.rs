@@ -82,6 +82,48 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "The shortest session timeout a member may ask for.",
     ),
     setting(
+        "log.cleaner.backoff.ms",
+        Kind::Long { min: 0, max: i64::MAX },
+        "15000",
+        "How often logs that want compaction are looked for.",
+    ),
+    setting(
+        "log.cleaner.dedupe.buffer.size",
+        Kind::Long { min: 1_048_576, max: 17_179_869_184 },
+        "134217728",
+        "Memory for the keys of one pass of compaction. A log with more keys takes several passes.",
+    ),
+    setting(
+        "log.cleaner.delete.retention.ms",
+        MS_LONG,
+        "86400000",
+        "How long a tombstone stays readable after compaction first met it.",
+    ),
+    setting(
+        "log.cleaner.max.compaction.lag.ms",
+        Kind::Long { min: 1, max: i64::MAX },
+        "9223372036854775807",
+        "The longest a record of a compacted topic stays uncompacted.",
+    ),
+    setting(
+        "log.cleaner.min.cleanable.ratio",
+        Kind::Ratio,
+        "0.5",
+        "The share of dirty bytes above which a log is compacted.",
+    ),
+    setting(
+        "log.cleaner.min.compaction.lag.ms",
+        MS_LONG,
+        "0",
+        "The shortest time a record of a compacted topic stays uncompacted.",
+    ),
+    setting(
+        "log.cleanup.policy",
+        Kind::List(&["compact", "delete"]),
+        "delete",
+        "Whether old segments of a topic are deleted, compacted, or both.",
+    ),
+    setting(
         "log.index.interval.bytes",
         MS_INT,
         "4096",
@@ -110,6 +152,24 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         Kind::OneOf(&["CreateTime", "LogAppendTime"]),
         "CreateTime",
         "Whether records keep the producer's time or get the broker's.",
+    ),
+    setting(
+        "log.retention.bytes",
+        Kind::Long { min: i64::MIN, max: i64::MAX },
+        "-1",
+        "The size a partition may reach before its oldest segments go; -1 for any.",
+    ),
+    setting(
+        "log.retention.check.interval.ms",
+        Kind::Long { min: 1, max: i64::MAX },
+        "300000",
+        "How often segments past their retention are looked for.",
+    ),
+    setting(
+        "log.retention.ms",
+        Kind::Long { min: -1, max: i64::MAX },
+        "604800000",
+        "The age at which a segment goes; -1 for never.",
     ),
     setting(
         "log.roll.ms",

@@ -40,7 +40,7 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         "cleanup.policy",
         Kind::List(&["compact", "delete"]),
         "delete",
-        None,
+        Some("log.cleanup.policy"),
         "Whether old segments are deleted, compacted, or both.",
     ),
     topic(
@@ -75,7 +75,7 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         "delete.retention.ms",
         LONG,
         "86400000",
-        None,
+        Some("log.cleaner.delete.retention.ms"),
         "How long a tombstone stays readable after compaction first met it.",
     ),
     topic("file.delete.delay.ms", LONG, "60000", None, "How long a removed segment's file stays."),
@@ -104,7 +104,7 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         "max.compaction.lag.ms",
         Kind::Long { min: 1, max: i64::MAX },
         "9223372036854775807",
-        None,
+        Some("log.cleaner.max.compaction.lag.ms"),
         "The longest a record stays uncompacted.",
     ),
     topic(
@@ -139,10 +139,16 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         "min.cleanable.dirty.ratio",
         Kind::Ratio,
         "0.5",
-        None,
+        Some("log.cleaner.min.cleanable.ratio"),
         "The share of dirty bytes at which a log is compacted.",
     ),
-    topic("min.compaction.lag.ms", LONG, "0", None, "The shortest time a record stays uncompacted."),
+    topic(
+        "min.compaction.lag.ms",
+        LONG,
+        "0",
+        Some("log.cleaner.min.compaction.lag.ms"),
+        "The shortest time a record stays uncompacted.",
+    ),
     topic(
         "min.insync.replicas",
         Kind::Int { min: 1, max: INT_MAX },
@@ -161,14 +167,14 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         "retention.bytes",
         Kind::Long { min: i64::MIN, max: i64::MAX },
         "-1",
-        None,
+        Some("log.retention.bytes"),
         "The size a partition may reach before its oldest segments go.",
     ),
     topic(
         "retention.ms",
         Kind::Long { min: -1, max: i64::MAX },
         "604800000",
-        None,
+        Some("log.retention.ms"),
         "The age at which a segment goes.",
     ),
     topic(
@@ -263,6 +269,12 @@ impl<'a> TopicSettings<'a> {
     /// A numeric value in force. Values were checked when they were set.
     #[must_use]
     pub fn number(&self, name: &str) -> i64 {
+        self.by_name(name).trim().parse().expect("the value was checked when it was set")
+    }
+
+    /// A fraction in force.
+    #[must_use]
+    pub fn ratio(&self, name: &str) -> f64 {
         self.by_name(name).trim().parse().expect("the value was checked when it was set")
     }
 

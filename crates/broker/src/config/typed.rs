@@ -82,6 +82,12 @@ pub struct BrokerSettings {
     pub connections_max_idle_ms: u64,
     /// Journal bytes between two checkpoints.
     pub checkpoint_journal_bytes: u64,
+    /// How often segments past their retention are looked for.
+    pub retention_check_interval_ms: u64,
+    /// How often logs that want compaction are looked for.
+    pub cleaner_backoff_ms: u64,
+    /// Memory for the keys of one pass of compaction.
+    pub cleaner_buffer_bytes: usize,
     /// How long an idle producer is remembered.
     pub producer_expiration_ms: i64,
     /// The settings of the group coordinator.
@@ -128,6 +134,9 @@ impl BrokerSettings {
             max_connections: size("max.connections"),
             connections_max_idle_ms: ms("connections.max.idle.ms"),
             checkpoint_journal_bytes: ms("milepost.checkpoint.journal.bytes"),
+            retention_check_interval_ms: ms("log.retention.check.interval.ms"),
+            cleaner_backoff_ms: ms("log.cleaner.backoff.ms"),
+            cleaner_buffer_bytes: size("log.cleaner.dedupe.buffer.size"),
             producer_expiration_ms: number("producer.id.expiration.ms"),
             groups: group_settings(&values),
             values,

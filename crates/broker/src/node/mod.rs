@@ -38,6 +38,8 @@ use crate::random::Random;
 const ROUNDS_PER_STEP_MAX: usize = 4;
 /// About how much of a shard's log one step loads, so that requests of other shards do not wait for it.
 const LOAD_BYTES_PER_STEP: usize = 1 << 20;
+/// About how much of a log one step cleans, so that requests do not wait for it.
+const CLEAN_BYTES_PER_STEP: usize = 256 << 10;
 /// How often a full disk is looked at, so that it heals soon.
 const FULL_DISK_POLL_MS: u64 = 500;
 /// How often the storage is looked at when nothing happens.
@@ -193,6 +195,7 @@ impl Node {
             // An engine that works inline is done already; one with a thread says so later.
             self.complete(now);
         }
+        let cleans_on = self.logs.clean(now, CLEAN_BYTES_PER_STEP);
         self.continue_stop(now);
         let pause_ms = match self.logs.space() {
             _ if self.phase == Phase::Stopping => STOP_POLL_MS,
@@ -200,7 +203,7 @@ impl Node {
             Space::Ready => IDLE_POLL_MS,
         };
         self.next_poll = now.monotonic.plus_ms(pause_ms);
-        self.coordinators.has_load_work() || self.can_begin_round()
+        cleans_on || self.coordinators.has_load_work() || self.can_begin_round()
     }
 
     /// Whether something waits for a round and one could take it. On a full disk work stays where it is until the

@@ -50,11 +50,14 @@ impl Node {
     pub fn start(
         engine: Engine,
         settings: BrokerSettings,
-        log_settings: LogSettings,
+        mut log_settings: LogSettings,
         endpoint: Endpoint,
         mut random: Box<dyn Random>,
         now: Now,
     ) -> Result<(Self, RecoveryReport), StartError> {
+        let mut hash_key = [0; 16];
+        random.fill(&mut hash_key);
+        log_settings.hash_key = u128::from_le_bytes(hash_key);
         let (mut logs, report) = LogSet::open(engine, log_settings, now)?;
         let metadata = MetadataLog::load(&mut logs)?;
         metadata.remove_orphans(&mut logs);

@@ -1,7 +1,7 @@
 //! Loading gives the live state again (I2), in steps, several shards side by side.
 
 use milepost_batch::{BatchBuilder, BatchOptions, Marker, build_marker};
-use milepost_log::PartitionConfig;
+use milepost_log::{CleanupPolicy, PartitionConfig};
 use milepost_model::{
     DeletedTopic, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
     TransactionEnd,
@@ -251,4 +251,45 @@ proptest! {
         }
         prop_assert_eq!(open.len(), 0);
     }
+}
+
+#[test]
+fn a_tombstone_that_the_cleaner_would_take_during_a_load_is_not_missed() {
+    let config = PartitionConfig {
+        segment_bytes: 150,
+        cleanup: CleanupPolicy::Compact,
+        delete_retention_ms: 0,
+        ..PartitionConfig::default()
+    };
+    let mut rig = Rig::unloaded(1, Settings::default(), config);
+    let options = BatchOptions::coordinator(None);
+    let (deleted, other) = (record("a"), record("b"));
+    rig.append(options, &[(Some(&deleted), Some(&3_i64.to_be_bytes()))]);
+    rig.append(options, &[(Some(&deleted), None)]);
+    rig.append(options, &[(Some(&other), Some(&5_i64.to_be_bytes()))]);
+    rig.round();
+
+    // The load has seen the counter and not yet its deletion when the cleaner comes, twice.
+    rig.shards.load_step(&mut rig.logs, rig.now, 1);
+    for _ in 0..2 {
+        rig.pass_ms(10);
+        rig.append(options, &[(Some(&other), Some(&5_i64.to_be_bytes()))]);
+        rig.round();
+        rig.logs.request_cleaning(id(SHARD), rig.now);
+        for _ in 0..200 {
+            rig.logs.clean(rig.now, 1000);
+            rig.poll();
+        }
+    }
+    rig.load();
+    let counters: Vec<_> = rig.hard().counters.keys().cloned().collect();
+    assert_eq!(counters, ["b"]);
+
+    // Once it is loaded the cleaner goes on.
+    let before = rig.logs.log(id(SHARD)).unwrap().size_bytes();
+    for _ in 0..200 {
+        rig.logs.clean(rig.now, 1000);
+        rig.poll();
+    }
+    assert!(rig.logs.log(id(SHARD)).unwrap().size_bytes() < before);
 }

@@ -6,6 +6,7 @@ use milepost_storage::{CheckpointState, Entry, RoundNumber, Space};
 
 use super::LogSet;
 use super::document::DocumentWriter;
+use crate::partition::PartitionLog;
 use crate::segment::SegmentId;
 use crate::settings::{CHECKPOINT_RETRY_MS, MAX_OPEN_SEALED_SEGMENTS, MAX_UNSYNCED_SEALED_SEGMENTS};
 
@@ -19,6 +20,8 @@ pub(super) struct Checkpointing {
     journal_bytes: u64,
     /// One is wanted whatever the bytes: after a recovery, at a clean stop.
     wanted: bool,
+    /// Segments of the cleaner wait for one, even if no round is uncovered.
+    wanted_for_replacement: bool,
     stopping: bool,
     retry_at: Option<Instant>,
 }
@@ -36,6 +39,14 @@ impl Checkpointing {
 
     pub(super) fn is_running(&self) -> bool {
         self.running.is_some()
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    pub(super) fn want_for_replacement(&mut self) {
+        self.wanted_for_replacement = self.running.is_none();
     }
 
     pub(super) fn count_journal_bytes(&mut self, entries: &[Entry]) {
@@ -90,7 +101,7 @@ impl LogSet {
             || (checkpointing.stopping && !self.has_work())
             // Only synced segments are closed, so too many open ones are unsynced ones.
             || self.open_sealed.len() > MAX_OPEN_SEALED_SEGMENTS + MAX_UNSYNCED_SEALED_SEGMENTS;
-        if uncovered && due {
+        if (uncovered && due) || checkpointing.wanted_for_replacement {
             if self.space == Space::Full {
                 self.store.release_reserve();
             }
@@ -105,13 +116,16 @@ impl LogSet {
         let mut synced = Vec::new();
         for partition in self.slots.iter_mut().flatten().filter(|partition| partition.created) {
             document.add(partition);
-            for segment in partition.segments.iter_mut().filter(|segment| segment.is_dirty()) {
+            partition.replacement_enters_checkpoint();
+            let id = partition.id;
+            for segment in partition.all_segments_mut().filter(|segment| segment.is_dirty()) {
                 segment.take_dirty(&mut files);
-                synced.push((partition.id, segment.id));
+                synced.push((id, segment.id));
             }
         }
         let journal_bytes = std::mem::take(&mut self.checkpointing.journal_bytes);
         self.checkpointing.wanted = false;
+        self.checkpointing.wanted_for_replacement = false;
         self.checkpointing.running = Some(Running { covers, synced, journal_bytes });
         self.store.begin_checkpoint(&files, document.finish());
     }
@@ -128,6 +142,7 @@ impl LogSet {
                     self.checkpointing.covered = done.covers;
                     self.checkpointing.retry_at = None;
                     self.journal.trim(done.covers.next());
+                    self.replacements_are_durable();
                     self.close_sealed();
                 }
             }
@@ -144,9 +159,11 @@ impl LogSet {
         self.checkpointing.journal_bytes += failed.journal_bytes;
         self.checkpointing.wanted = true;
         self.checkpointing.retry_at = Some(now.monotonic.plus_ms(CHECKPOINT_RETRY_MS));
+        self.slots.iter_mut().flatten().for_each(PartitionLog::replacement_left_checkpoint);
         for (id, segment) in failed.synced {
             let partition = self.slots.iter_mut().flatten().find(|partition| partition.id == id);
-            if let Some(segment) = partition.and_then(|partition| partition.segment_mut(segment)) {
+            let mut segments = partition.into_iter().flat_map(PartitionLog::all_segments_mut);
+            if let Some(segment) = segments.find(|candidate| candidate.id == segment) {
                 segment.mark_dirty();
             }
         }

@@ -104,7 +104,7 @@ impl DocumentWriter {
         fields.text(&partition.directory);
         fields.i64(partition.log_start.0);
         fields.i64(end.0);
-        let durable = partition.segments.iter().filter(|segment| segment.written.log_bytes > 0);
+        let durable = partition.checkpointed_segments().filter(|segment| segment.written.log_bytes > 0);
         fields.count(durable.clone().count());
         for segment in durable {
             put_segment(fields, segment.id);

@@ -7,10 +7,12 @@
 //! It must never show anything above a high watermark, and never delete a file that something durable still names.
 
 mod checkpoint;
+mod cleaning;
 mod document;
 mod entries;
 mod recovery;
 mod removal;
+mod retention;
 mod round;
 mod sealed;
 
@@ -33,6 +35,7 @@ use crate::settings::{
 pub use recovery::RecoveryReport;
 
 use checkpoint::Checkpointing;
+use cleaning::Cleaning;
 use entries::JournalEntry;
 use removal::Removal;
 use round::InFlight;
@@ -75,6 +78,8 @@ pub struct LogSet {
     /// Sealed segments with open files, oldest first.
     open_sealed: VecDeque<(TopicPartition, SegmentId)>,
     next_expiry_check: Instant,
+    next_retention_check: Instant,
+    cleaning: Cleaning,
 }
 
 impl LogSet {
@@ -144,6 +149,7 @@ impl LogSet {
     /// Deletes a partition. It is gone for readers and writers at once; its files go when the deletion is durable.
     /// Works on a full disk and on an offline partition. Unknown partitions are ignored.
     pub fn delete_partition(&mut self, id: TopicPartition) {
+        self.give_up_pass_over(id);
         let Some(slot) = self.index.remove(&id) else { return };
         let partition = self.slots[slot].as_mut().expect("the table names only used slots");
         partition.deleting = true;
@@ -296,6 +302,7 @@ impl LogSet {
             self.space = self.journal.space();
             self.remove_files();
             self.expire_producers(now);
+            self.retain(now);
             self.checkpoint_if_due(now);
         }
         advanced.sort_unstable();

@@ -15,6 +15,7 @@ use milepost_model::{Instant, LeaderEpoch, Now, TopicPartition};
 use milepost_storage::{Engine, FileName, Journal, JournalState, RoundNumber, SegmentStore, TornTail};
 
 use super::checkpoint::Checkpointing;
+use super::cleaning::Cleaning;
 use super::document::{Document, PartitionImage};
 use super::{LogSet, TABLE_SEED};
 use crate::error::OpenError;
@@ -76,6 +77,7 @@ impl LogSet {
             set.queue_removal_below_log_start(slot);
         }
         set.next_expiry_check = now.monotonic.plus_ms(PRODUCER_EXPIRY_CHECK_MS);
+        set.next_retention_check = now.monotonic.plus_ms(set.settings.retention_check_interval_ms);
         if report.rounds_replayed > 0 {
             set.begin_checkpoint();
         }
@@ -105,6 +107,8 @@ impl LogSet {
             removals: Vec::new(),
             open_sealed: VecDeque::new(),
             next_expiry_check: Instant::default(),
+            next_retention_check: Instant::default(),
+            cleaning: Cleaning::default(),
         }
     }
 

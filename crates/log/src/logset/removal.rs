@@ -6,6 +6,7 @@ use std::sync::Arc;
 use milepost_storage::StoreError;
 
 use super::LogSet;
+use crate::cleaner::Replacement;
 use crate::partition::PartitionLog;
 use crate::segment::{Segment, SegmentId};
 
@@ -36,10 +37,15 @@ impl Removal {
     pub(super) fn of_partition(partition: PartitionLog) -> Self {
         Self {
             directory: partition.directory,
-            segments: partition.segments.into(),
+            segments: all_segments(partition.segments, partition.replacement),
             scope: Scope::WholePartition,
         }
     }
+}
+
+/// Also what the cleaner wrote for a partition that is gone before it was named.
+fn all_segments(segments: VecDeque<Segment>, replacement: Option<Replacement>) -> Vec<Segment> {
+    segments.into_iter().chain(replacement.into_iter().flat_map(|it| it.added)).collect()
 }
 
 impl LogSet {

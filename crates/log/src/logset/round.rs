@@ -186,6 +186,7 @@ impl LogSet {
                         partition.segments[index].durable = run.end;
                     }
                     partition.high_watermark = run.end_offset;
+                    self.note_growth(slot, run.batches.len());
                 }
                 Completion::Change(effect) => self.apply(slot, effect),
             }
@@ -216,7 +217,7 @@ impl LogSet {
     /// Queues the removal of whole segments that nobody can read any more.
     pub(super) fn queue_removal_below_log_start(&mut self, slot: usize) {
         let partition = self.slots[slot].as_ref().expect("only used slots are changed");
-        if partition.deleting || partition.offline.is_some() {
+        if partition.deleting || partition.offline.is_some() || self.is_cleaning(partition) {
             return;
         }
         let next_bases = partition.segments.iter().skip(1).map(Segment::base_offset);

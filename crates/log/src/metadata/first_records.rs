@@ -6,12 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use milepost_batch::KeyRule;
 use milepost_model::{Now, PartitionIndex, TopicId, TopicPartition};
 
 use super::image::{MetadataRecord, Topic};
 use super::metadata_log::{METADATA_PARTITION, MetadataLog, ProposeError};
-use crate::{LogSet, PartitionConfig};
+use crate::{CleanupPolicy, LogSet, PartitionConfig};
 
 /// The topic that holds committed offsets and groups.
 pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
@@ -52,7 +51,7 @@ pub fn offsets_partition_config(topic: &Topic) -> PartitionConfig {
     let said = topic.configs.get("segment.bytes").and_then(|bytes| bytes.parse().ok());
     PartitionConfig {
         segment_bytes: said.unwrap_or_else(|| u64::from(DEFAULT_OFFSETS_SEGMENT_BYTES)),
-        keys: KeyRule::Required,
+        cleanup: CleanupPolicy::Compact,
         ..PartitionConfig::default()
     }
 }

@@ -8,7 +8,9 @@ use milepost_model::{Now, Offset, PartitionIndex, TopicId, TopicPartition};
 use milepost_records::EncodeError;
 
 use super::image::{InvalidRecord, MetadataChange, MetadataImage, MetadataRecord};
-use crate::{AppendError, AppendOrigin, FirstBatch, LogKind, LogSet, PartitionConfig, ReadError};
+use crate::{
+    AppendError, AppendOrigin, CleanupPolicy, FirstBatch, LogKind, LogSet, PartitionConfig, ReadError,
+};
 
 #[cfg(test)]
 mod tests;
@@ -116,15 +118,14 @@ impl MetadataLog {
     /// [`LoadError`].
     pub fn load(logs: &mut LogSet) -> Result<Self, LoadError> {
         if logs.log(METADATA_PARTITION).is_none() {
-            let config = PartitionConfig::default();
-            logs.create_partition(METADATA_PARTITION, METADATA_DIRECTORY, LogKind::Internal, config)
+            logs.create_partition(METADATA_PARTITION, METADATA_DIRECTORY, LogKind::Internal, config())
                 .map_err(LoadError::Create)?;
             return Ok(Self::default());
         }
         if let Some(reason) = logs.log(METADATA_PARTITION).and_then(crate::PartitionLog::offline) {
             return Err(LoadError::Offline { reason: reason.to_owned() });
         }
-        logs.configure(METADATA_PARTITION, LogKind::Internal, PartitionConfig::default());
+        logs.configure(METADATA_PARTITION, LogKind::Internal, config());
         let mut image = MetadataImage::default();
         let (mut next, end) = bounds(logs);
         while next < end {
@@ -239,6 +240,11 @@ impl MetadataLog {
         }
         changes
     }
+}
+
+/// The settings of the log: of each topic its last record stays.
+fn config() -> PartitionConfig {
+    PartitionConfig { cleanup: CleanupPolicy::Compact, ..PartitionConfig::default() }
 }
 
 /// The log start and the log end. At start everything that is left is durable.

@@ -145,6 +145,9 @@ impl History {
         set.begin_clean_stop(at);
         let mut turns = 0;
         while !set.is_cleanly_stopped() {
+            // A failed checkpoint is tried again after a while.
+            self.clock_ms += 1;
+            let at = self.now();
             set.begin_round(at);
             set.poll(at);
             turns += 1;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic, in its helpers too")]
 
+mod compaction;
 mod crashes;
 mod fencing;
 mod server;

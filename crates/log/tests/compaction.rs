@@ -1,0 +1,345 @@
+//! What the cleaner keeps and what it takes, rule by rule.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView};
+use milepost_log::{AppendOrigin, CleanupPolicy, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig};
+use milepost_model::{Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
+use milepost_storage::{LocalEngine, LocalSettings, MemoryDisk, SimulatedFileSystem};
+use support::{START_MS, create, now, open_with, settle, stop_cleanly};
+
+const HOUR_MS: i64 = 3_600_000;
+
+fn config() -> PartitionConfig {
+    PartitionConfig {
+        segment_bytes: 400,
+        cleanup: CleanupPolicy::Compact,
+        delete_retention_ms: HOUR_MS,
+        ..PartitionConfig::default()
+    }
+}
+
+fn settings() -> LogSettings {
+    LogSettings { cleaner_backoff_ms: 0, early_cleaning_bytes: u64::MAX, ..LogSettings::default() }
+}
+
+/// One record a batch: the key, and the value or the lack of one.
+fn put(set: &mut LogSet, id: TopicPartition, at_ms: i64, key: &str, value: Option<&str>) -> i64 {
+    let mut builder = BatchBuilder::new(BatchOptions::default());
+    builder
+        .append(Timestamp(START_MS + at_ms), Some(key.as_bytes()), value.map(str::as_bytes), &[])
+        .expect("fits");
+    let batch = builder.build(Offset::ZERO);
+    let appended = set.append(id, &batch, AppendOrigin::Client, now(at_ms)).expect("appends");
+    settle(set, now(at_ms));
+    appended.base_offset.0
+}
+
+/// Cleans until nothing is due.
+fn clean(set: &mut LogSet, at_ms: i64) {
+    for _ in 0..10_000 {
+        let more = set.clean(now(at_ms), 300);
+        settle(set, now(at_ms));
+        if !more && !set.clean(now(at_ms), 300) {
+            settle(set, now(at_ms));
+            if !set.clean(now(at_ms), 300) {
+                return;
+            }
+        }
+    }
+    panic!("it does not end");
+}
+
+fn compact_now(set: &mut LogSet, id: TopicPartition, at_ms: i64) {
+    set.request_cleaning(id, now(at_ms));
+    clean(set, at_ms);
+    let log = set.log(id).expect("is there");
+    assert!(!log.is_cleaning_wanted(), "it is done: {:?}", log.uncleanable());
+}
+
+/// Offset, key and value of everything that can be read.
+fn content(set: &mut LogSet, id: TopicPartition) -> Vec<(i64, String, Option<String>)> {
+    let mut all = Vec::new();
+    for batch in batches(set, id) {
+        let (batch, _) = BatchView::parse(&batch).expect("whole");
+        for record in &batch.records().expect("opens") {
+            let record = record.expect("reads");
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+            all.push((record.offset.0, text(record.key.unwrap_or(b"-")), record.value.map(text)));
+        }
+    }
+    all
+}
+
+fn batches(set: &mut LogSet, id: TopicPartition) -> Vec<Vec<u8>> {
+    let (mut from, end) = {
+        let log = set.log(id).expect("is there");
+        (log.log_start_offset(), log.high_watermark())
+    };
+    let mut all = Vec::new();
+    while from < end {
+        let bytes = set.read(id, from, 1000, FirstBatch::AlwaysWhole).expect("reads");
+        assert!(!bytes.is_empty(), "nothing at {from} below {end}");
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let (batch, after) = BatchView::parse(rest).expect("whole");
+            assert!(batch.crc_matches());
+            all.push(batch.bytes().to_vec());
+            from = batch.next_offset();
+            rest = after;
+        }
+    }
+    all
+}
+
+fn keys(set: &mut LogSet, id: TopicPartition) -> BTreeMap<String, Option<String>> {
+    content(set, id).into_iter().map(|(_, key, value)| (key, value)).collect()
+}
+
+#[test]
+fn of_each_key_the_last_record_stays_at_its_offset() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for round in 0..20 {
+        for key in ["a", "b", "c"] {
+            put(&mut set, id, round, key, Some(&format!("{key}{round}")));
+        }
+    }
+    let before = set.log(id).unwrap().size_bytes();
+    compact_now(&mut set, id, 100);
+    let value = |text: &str| Some(text.to_owned());
+    let expected =
+        [(57, "a".into(), value("a19")), (58, "b".into(), value("b19")), (59, "c".into(), value("c19"))];
+    assert_eq!(content(&mut set, id), expected);
+    let log = set.log(id).unwrap();
+    assert!(log.size_bytes() * 10 < before);
+    assert_eq!((log.log_start_offset(), log.high_watermark()), (Offset(0), Offset(60)));
+    // The log goes on where it was, also after a start.
+    assert_eq!(put(&mut set, id, 101, "a", Some("later")), 60);
+    assert_eq!(content(&mut set, id).len(), 4);
+}
+
+#[test]
+fn only_what_is_dirty_enough_and_sealed_is_cleaned_by_itself() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for round in 0..50 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    clean(&mut set, 100);
+    let left = content(&mut set, id).len();
+    assert!((2..8).contains(&left), "the last segment stays as it is: {left} records are left");
+    // A little more dirt is not worth a pass over the rest while half of the log must be dirty.
+    let config = PartitionConfig { min_cleanable_dirty_ratio: 1.0, ..config() };
+    set.configure(id, LogKind::User, config);
+    for round in 0..50 {
+        put(&mut set, id, 200 + round, "key", Some("value"));
+    }
+    clean(&mut set, 300);
+    assert_eq!(content(&mut set, id).len(), left + 50);
+}
+
+#[test]
+fn a_tombstone_stays_for_its_time_and_what_it_deleted_never_returns() {
+    let disk = MemoryDisk::new();
+    let (mut set, _) = open_with(&disk, settings());
+    let id = create(&mut set, 1, config());
+    put(&mut set, id, 0, "kept", Some("1"));
+    put(&mut set, id, 0, "deleted", Some("1"));
+    let tombstone = put(&mut set, id, 1, "deleted", None);
+    compact_now(&mut set, id, 10);
+    assert_eq!(keys(&mut set, id).get("deleted"), Some(&None), "the tombstone is there for readers");
+    let batch = batches(&mut set, id).pop().unwrap();
+    let (batch, _) = BatchView::parse(&batch).unwrap();
+    assert_eq!(batch.base_offset().0, tombstone);
+    assert_eq!(batch.delete_horizon(), Some(Timestamp(START_MS + 10 + HOUR_MS)), "KIP-534");
+
+    // The horizon is what counts, not the age of the record. A pass looks again only when there is something new.
+    put(&mut set, id, 20, "other", Some("1"));
+    compact_now(&mut set, id, HOUR_MS + 9);
+    assert!(keys(&mut set, id).contains_key("deleted"));
+    put(&mut set, id, HOUR_MS + 11, "another", Some("1"));
+    compact_now(&mut set, id, HOUR_MS + 11);
+    let left: Vec<_> = keys(&mut set, id).into_keys().collect();
+    assert_eq!(left, ["another", "kept", "other"]);
+    stop_cleanly(set, now(HOUR_MS + 12));
+    let (mut set, _) = open_with(&disk, settings());
+    assert_eq!(keys(&mut set, id).into_keys().collect::<Vec<_>>(), ["another", "kept", "other"]);
+}
+
+#[test]
+fn young_records_wait_for_the_minimum_lag_and_old_ones_do_not_wait_beyond_the_maximum() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let config = PartitionConfig { min_compaction_lag_ms: 1000, ..config() };
+    let id = create(&mut set, 1, config.clone());
+    for round in 0..20 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    clean(&mut set, 900);
+    assert_eq!(content(&mut set, id).len(), 20);
+    clean(&mut set, 1100);
+    assert!(content(&mut set, id).len() < 10);
+
+    let config = PartitionConfig {
+        min_compaction_lag_ms: 0,
+        min_cleanable_dirty_ratio: 1.0,
+        max_compaction_lag_ms: 5000,
+        ..config
+    };
+    let id = create(&mut set, 2, config);
+    for round in 0..20 {
+        put(&mut set, id, 2000 + round, "key", Some("value"));
+    }
+    clean(&mut set, 6000);
+    assert_eq!(content(&mut set, id).len(), 20);
+    clean(&mut set, 7100);
+    assert!(content(&mut set, id).len() < 10);
+}
+
+#[test]
+fn a_producers_last_batch_stays_when_it_lost_its_records() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for (sequence, key) in [(0, "a"), (1, "b")] {
+        let options = BatchOptions {
+            producer: Some(ProducerIdentity { id: ProducerId(9), epoch: ProducerEpoch(0) }),
+            base_sequence: Some(sequence),
+            ..BatchOptions::default()
+        };
+        let mut builder = BatchBuilder::new(options);
+        builder.append(Timestamp(START_MS), Some(key.as_bytes()), Some(b"1"), &[]).unwrap();
+        set.append(id, &builder.build(Offset::ZERO), AppendOrigin::Client, now(0)).unwrap();
+    }
+    settle(&mut set, now(0));
+    put(&mut set, id, 1, "a", Some("2"));
+    put(&mut set, id, 1, "b", Some("2"));
+    compact_now(&mut set, id, 2);
+    let all = batches(&mut set, id);
+    let shapes: Vec<_> = all
+        .iter()
+        .map(|batch| BatchView::parse(batch).unwrap().0)
+        .map(|batch| (batch.base_offset().0, batch.record_count(), batch.base_sequence()))
+        .collect();
+    assert_eq!(
+        shapes,
+        [(1, 0, Some(1)), (2, 1, None), (3, 1, None)],
+        "the first batch went, the last is empty"
+    );
+    assert_eq!(all[0].len(), 61);
+}
+
+#[test]
+fn more_keys_than_fit_take_several_passes() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), LogSettings { max_cleaned_keys: 10, ..settings() });
+    let id = create(&mut set, 1, PartitionConfig { segment_bytes: 3000, ..config() });
+    for round in 0..3 {
+        for key in 0..50 {
+            put(&mut set, id, round, &format!("key{key}"), Some(&format!("{round}")));
+        }
+    }
+    compact_now(&mut set, id, 10);
+    for _ in 0..60 {
+        clean(&mut set, 20);
+        compact_now(&mut set, id, 20);
+    }
+    let left = content(&mut set, id);
+    assert_eq!(left.len(), 50);
+    assert!(left.iter().all(|(offset, _, value)| *offset >= 100 && value.as_deref() == Some("2")));
+}
+
+#[test]
+fn records_without_a_key_go_once_the_topic_is_compacted() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, PartitionConfig { cleanup: CleanupPolicy::Delete, ..config() });
+    let mut builder = BatchBuilder::new(BatchOptions::default());
+    builder.append(Timestamp(START_MS), None, Some(b"no key"), &[]).unwrap();
+    builder.append(Timestamp(START_MS), Some(b"key"), Some(b"1"), &[]).unwrap();
+    set.append(id, &builder.build(Offset::ZERO), AppendOrigin::Client, now(0)).unwrap();
+    settle(&mut set, now(0));
+    set.configure(id, LogKind::User, config());
+    compact_now(&mut set, id, 2);
+    assert_eq!(content(&mut set, id), [(1, "key".into(), Some("1".into()))]);
+}
+
+#[test]
+fn a_reader_that_pinned_the_log_keeps_its_segments() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for round in 0..20 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    set.pin(id);
+    set.request_cleaning(id, now(100));
+    clean(&mut set, 100);
+    assert_eq!(content(&mut set, id).len(), 20);
+    assert!(set.log(id).unwrap().is_cleaning_wanted(), "it waits");
+    set.unpin(id);
+    clean(&mut set, 200);
+    assert_eq!(content(&mut set, id).len(), 1);
+
+    // Pinned in the middle of a pass: the swap waits.
+    for round in 0..20 {
+        put(&mut set, id, 300 + round, "key", Some("value"));
+    }
+    set.request_cleaning(id, now(400));
+    assert!(set.clean(now(400), 100));
+    set.pin(id);
+    clean(&mut set, 400);
+    assert_eq!(content(&mut set, id).len(), 21);
+    set.unpin(id);
+    clean(&mut set, 400);
+    assert_eq!(content(&mut set, id).len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_left_alone_and_said() {
+    let system = SimulatedFileSystem::new(3);
+    let engine =
+        || LocalEngine::open(std::sync::Arc::new(system.clone()), LocalSettings::small()).unwrap().engine;
+    let (mut set, _) = LogSet::open(engine(), settings(), now(0)).unwrap();
+    let id = create(&mut set, 1, config());
+    for round in 0..20 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    stop_cleanly(set, now(50));
+    let files = system.files();
+    let path = files.keys().find(|path| path.ends_with("00000000000000000000.log")).unwrap();
+    system.tamper(path, 70, |byte| *byte ^= 1);
+    let (mut set, _) = LogSet::open(engine(), settings(), now(60)).unwrap();
+    set.configure(id, LogKind::User, config());
+    set.request_cleaning(id, now(100));
+    clean(&mut set, 100);
+    let log = set.log(id).unwrap();
+    assert!(!log.is_cleaning_wanted());
+    assert!(log.uncleanable().unwrap().contains("wrong checksum"), "{:?}", log.uncleanable());
+    assert!(log.size_bytes() > 1000, "nothing was thrown away");
+}
+
+#[test]
+fn an_internal_log_stays_within_twice_its_live_bytes_whatever_its_settings_say() {
+    const EARLY_BYTES: u64 = 20_000;
+    let settings = LogSettings { early_cleaning_bytes: EARLY_BYTES, ..settings() };
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings);
+    let config = PartitionConfig { segment_bytes: 100 << 20, min_cleanable_dirty_ratio: 1.0, ..config() };
+    let id = support::partition(1);
+    set.create_partition(id, "internal-0", LogKind::Internal, config).unwrap();
+    settle(&mut set, now(0));
+    // Few keys; then many, which live on; then few again, on top of the many.
+    for (written_keys, rounds) in [(10, 3000), (1000, 20), (10, 3000)] {
+        let mut largest = 0;
+        for round in 0..rounds {
+            for key in 0..written_keys {
+                put(&mut set, id, round, &format!("key{key}"), Some("value"));
+                set.clean(now(round), 10_000);
+                largest = largest.max(set.log(id).unwrap().size_bytes());
+            }
+        }
+        compact_now(&mut set, id, rounds);
+        let live_bytes = set.log(id).unwrap().size_bytes();
+        // What 10 MiB is to 16.
+        let bound = (2 * live_bytes).max(EARLY_BYTES * 8 / 5);
+        assert!(largest <= bound, "{largest} bytes with {live_bytes} live, the bound is {bound}");
+    }
+}
