@@ -69,8 +69,8 @@ struct Treacherous(SystemRandom, u32);
 
 impl Random for Treacherous {
     fn fill(&mut self, bytes: &mut [u8]) {
-        /// A hash seed, and the ids of the cluster and of the topic of offsets.
-        const AT_START: u32 = 3;
+        /// Two hash seeds, and the ids of the cluster and of the topic of offsets.
+        const AT_START: u32 = 4;
         self.1 += 1;
         assert!(self.1 <= AT_START, "a bug");
         self.0.fill(bytes);

@@ -96,9 +96,10 @@ impl<S: Shard> Load<S> {
                 return Ok(LoadProgress::More);
             }
             let place = log.directory().to_owned();
-            let bytes = logs
-                .read(id, next, left_bytes, FirstBatch::AlwaysWhole)
-                .map_err(|error| failure(&place, next, error))?;
+            let bytes = match logs.read(id, next, left_bytes, FirstBatch::AlwaysWhole) {
+                Err(error) if error.may_pass() => return Ok(LoadProgress::More),
+                read => read.map_err(|error| failure(&place, next, error))?,
+            };
             self.replay_batches(&place, next, &bytes)?;
             left_bytes = left_bytes.saturating_sub(bytes.len());
         }

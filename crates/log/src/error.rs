@@ -96,6 +96,14 @@ pub enum ReadError {
     Store(#[from] StoreError),
 }
 
+impl ReadError {
+    /// Whether it is worth trying again: the disk is full, and what is durable waits for room to be read from.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Store(StoreError::Full))
+    }
+}
+
 /// Why the logs could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

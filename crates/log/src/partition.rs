@@ -13,6 +13,7 @@ use milepost_storage::Entry;
 
 use crate::cleaner::{Replacement, ReplacementStage};
 use crate::leader_epochs::{EpochStart, LeaderEpochs};
+use crate::logset::Unwritten;
 use crate::producer_state::{ProducerBatch, ProducerStates};
 use crate::segment::{BatchShape, Extent, Segment, SegmentId};
 use crate::settings::{LogKind, PartitionConfig};
@@ -90,6 +91,8 @@ pub struct PartitionLog {
     pub(crate) offline: Option<String>,
     /// Where the last read ended, for the consumer that goes on from there.
     pub(crate) next_read: Option<(Offset, SegmentId, u64)>,
+    /// What rounds took and is not in its segment files yet.
+    pub(crate) unwritten: Unwritten,
     /// New segments of the cleaner that wait to take the place of old ones.
     pub(crate) replacement: Option<Replacement>,
     /// Readers under whom no segment may be swapped.
@@ -124,6 +127,7 @@ impl PartitionLog {
             deleting: false,
             offline: None,
             next_read: None,
+            unwritten: Unwritten::default(),
             replacement: None,
             pins: 0,
             cleaning_wanted: false,

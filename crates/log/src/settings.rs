@@ -9,6 +9,16 @@ pub const DEFAULT_MAX_ROUND_BYTES: u64 = 4 << 20;
 /// Most bytes of consecutive batches of one partition that travel as one journal entry and one segment write.
 pub const MAX_RUN_BYTES: u64 = 1 << 20;
 
+/// Bytes of one partition that wait to be written to its segment file until they are written together.
+pub const WRITE_BEHIND_BYTES: u64 = 16 << 10;
+
+/// Bytes of all partitions together that wait so; then everything is written. Far below the room that is kept free on
+/// the disk for the segments of a round.
+pub const DEFAULT_MAX_UNWRITTEN_BYTES: u64 = 1 << 20;
+
+/// How long a run waits so at most, in milliseconds.
+pub const WRITE_BEHIND_MS: u64 = 1000;
+
 /// Journal bytes after which a checkpoint is begun; they bound the time of a recovery.
 pub const DEFAULT_CHECKPOINT_JOURNAL_BYTES: u64 = 64 << 20;
 
@@ -64,6 +74,8 @@ pub struct LogSettings {
     pub max_cleaned_keys: usize,
     /// When internal compacted logs are cleaned early, see [`DEFAULT_EARLY_CLEANING_BYTES`].
     pub early_cleaning_bytes: u64,
+    /// Bytes that may wait to be written to segment files, see [`DEFAULT_MAX_UNWRITTEN_BYTES`].
+    pub max_unwritten_bytes: u64,
     /// The secret that the cleaner hashes keys with, so that nobody can make two keys meet.
     pub hash_key: u128,
     /// For tests only: what recovery believes.
@@ -85,6 +97,7 @@ impl Default for LogSettings {
             cleaner_backoff_ms: 15_000,
             max_cleaned_keys: DEFAULT_MAX_CLEANED_KEYS,
             early_cleaning_bytes: DEFAULT_EARLY_CLEANING_BYTES,
+            max_unwritten_bytes: DEFAULT_MAX_UNWRITTEN_BYTES,
             hash_key: 0,
             recovery_trust: RecoveryTrust::Checkpoint,
             cleaner_trust: CleanerTrust::Checkpoint,

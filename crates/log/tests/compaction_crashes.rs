@@ -141,6 +141,7 @@ impl History {
     fn settings(&mut self) -> LogSettings {
         LogSettings {
             max_round_bytes: 1200,
+            max_unwritten_bytes: 2000,
             checkpoint_journal_bytes: 20_000,
             cleaner_backoff_ms: 20,
             early_cleaning_bytes: 4000,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use milepost_log::{
     AppendError, AppendOrigin, FirstBatch, LogKind, LogSet, LogSettings, OpenError, PartitionConfig,
-    ReadError, RecoveryReport,
+    ReadError, RecoveryReport, WRITE_BEHIND_BYTES, WRITE_BEHIND_MS,
 };
 use milepost_model::{LeaderEpoch, Offset, Timestamp};
 use milepost_storage::{
@@ -19,7 +19,9 @@ use support::*;
 
 fn open_simulated(system: &SimulatedFileSystem) -> (LogSet, RecoveryReport) {
     let start = LocalEngine::open(Arc::new(system.clone()), LocalSettings::small()).expect("opens");
-    LogSet::open(start.engine, LogSettings::default(), now(0)).expect("opens")
+    // The files are looked at: nothing waits to be written.
+    let settings = LogSettings { max_unwritten_bytes: 0, ..LogSettings::default() };
+    LogSet::open(start.engine, settings, now(0)).expect("opens")
 }
 
 fn small_segments() -> PartitionConfig {
@@ -440,15 +442,48 @@ fn the_reserve_lets_a_durable_round_reach_its_segments() {
     append(&mut set, id, &batch(&[b"b"])).expect("appends");
     settle(&mut set, now(1));
     assert_eq!(read_all(&mut set, id).len(), 2);
-    // If that is not enough the segment can't follow the journal: the log stops, and recovers at its next start.
+    // If that is not enough the segment follows the journal later: what is durable stays so, and is read then.
     full();
     full();
     append(&mut set, id, &batch(&[b"c"])).expect("appends");
     set.begin_round(now(1));
-    assert!(set.poll(now(1)).poisoned.is_some());
-    assert_eq!(read_all(&mut set, id).len(), 2);
+    assert_eq!(set.poll(now(1)).poisoned, None);
+    assert_eq!(set.log(id).expect("is there").high_watermark(), Offset(3));
+    assert_eq!(read_all(&mut set, id).len(), 3, "there is room again");
     drop(set);
-    system.clear_faults();
     let (mut set, _) = open_simulated(&system);
     assert_eq!(read_all(&mut set, id).len(), 3);
+}
+
+#[test]
+fn what_is_durable_reaches_its_segment_when_it_is_read_gathers_or_has_waited() {
+    let system = SimulatedFileSystem::new(1);
+    let start = LocalEngine::open(Arc::new(system.clone()), LocalSettings::small()).expect("opens");
+    let (mut set, _) = LogSet::open(start.engine, LogSettings::default(), now(0)).expect("opens");
+    let id = create(&mut set, 1, PartitionConfig::default());
+    let in_file = || system.files().get("topic1-0/00000000000000000000.log").map_or(0, Vec::len);
+    let one = batch(&[b"a"]);
+    append(&mut set, id, &one).expect("appends");
+    settle(&mut set, now(1));
+    assert_eq!((set.log(id).expect("is there").high_watermark(), in_file()), (Offset(1), 0));
+    assert_eq!(read_all(&mut set, id).len(), 1);
+    assert_eq!(in_file(), one.len(), "who reads finds it written");
+
+    append(&mut set, id, &one).expect("appends");
+    settle(&mut set, now(2));
+    assert_eq!(set.next_deadline(), Some(now(2).monotonic.plus_ms(WRITE_BEHIND_MS)));
+    settle(&mut set, now(1001));
+    assert_eq!(in_file(), one.len());
+    settle(&mut set, now(1002));
+    assert_eq!((in_file(), set.next_deadline()), (2 * one.len(), None));
+
+    while in_file() == 2 * one.len() {
+        append(&mut set, id, &one).expect("appends");
+        settle(&mut set, now(1003));
+        assert!(set.log(id).expect("is there").size_bytes() < 2 * WRITE_BEHIND_BYTES);
+    }
+    set.request_checkpoint();
+    append(&mut set, id, &one).expect("appends");
+    settle(&mut set, now(1004));
+    assert_eq!(in_file() as u64, set.log(id).expect("is there").size_bytes(), "a checkpoint names all of it");
 }

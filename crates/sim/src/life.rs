@@ -106,6 +106,7 @@ pub fn run(seed: u64, bug: Option<PlantedBug>) -> Result<Report, Violation> {
         checkpoint_journal_bytes: dice.pick(&[2000, 8000, 30_000]),
         max_round_bytes: dice.pick(&[1500, 20_000, 4 << 20]),
         early_cleaning_bytes: dice.pick(&[1500, 6000, 10 << 20]),
+        max_unwritten_bytes: dice.pick(&[0, 2000, 5000]),
         ..log_settings(&settings)
     };
     if let Some(bug) = bug {

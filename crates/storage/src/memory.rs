@@ -80,6 +80,8 @@ struct Inner {
     in_flight: Option<RecoveredRound>,
     poisoned: Option<String>,
     full: bool,
+    /// What the reserve, given up, still has room for while the disk looks full.
+    released_bytes: usize,
     pace: Pace,
     files: BTreeMap<FileName, Vec<u8>>,
     durable_files: BTreeMap<FileName, Vec<u8>>,
@@ -90,6 +92,9 @@ struct Inner {
     journal_waker: Option<Waker>,
     store_waker: Option<Waker>,
 }
+
+/// The size of the reserve.
+const RESERVE_BYTES: usize = 1 << 20;
 
 struct RunningCheckpoint {
     files: BTreeMap<FileName, Vec<u8>>,
@@ -142,9 +147,12 @@ impl MemoryDisk {
         }
     }
 
-    /// Sets what [`Journal::space`] answers; [`Space::Full`] also makes writes to segments fail.
+    /// Sets what [`Journal::space`] answers; [`Space::Full`] also makes writes to segments fail, but for what the reserve
+    /// has room for once it is given up.
     pub fn set_space(&self, space: Space) {
-        self.lock().full = space == Space::Full;
+        let mut inner = self.lock();
+        inner.full = space == Space::Full;
+        inner.released_bytes = 0;
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -293,7 +301,7 @@ impl SegmentStore for MemorySegments {
     fn create(&mut self, name: &FileName) -> Result<FileId, StoreError> {
         check_name(name)?;
         let mut inner = self.lease.store()?;
-        if inner.full {
+        if inner.full && inner.released_bytes == 0 {
             return Err(StoreError::Full);
         }
         inner.removed_files.retain(|removed| removed != name);
@@ -319,7 +327,7 @@ impl SegmentStore for MemorySegments {
         let name = self.name(file);
         let mut inner = self.lease.store()?;
         if inner.full {
-            return Err(StoreError::Full);
+            inner.released_bytes = inner.released_bytes.checked_sub(bytes.len()).ok_or(StoreError::Full)?;
         }
         let at = usize::try_from(at).map_err(|_| StoreError::Full)?;
         let content = inner.files.entry(name.clone()).or_default();
@@ -392,7 +400,13 @@ impl SegmentStore for MemorySegments {
         std::mem::replace(&mut inner.finished_checkpoint, CheckpointState::Idle)
     }
 
-    fn release_reserve(&mut self) {}
+    fn release_reserve(&mut self) {
+        if let Ok(mut inner) = self.lease.store()
+            && inner.full
+        {
+            inner.released_bytes = RESERVE_BYTES;
+        }
+    }
 
     fn set_waker(&mut self, waker: Waker) {
         if let Some(mut inner) = self.lease.owned() {

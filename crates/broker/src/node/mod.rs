@@ -217,6 +217,7 @@ impl Node {
     pub fn next_deadline(&self) -> Option<Instant> {
         let waits = [
             Some(self.next_poll),
+            self.logs.next_deadline(),
             self.coordinators.next_deadline(),
             self.produces.next_deadline(),
             self.fetches.next_deadline(),

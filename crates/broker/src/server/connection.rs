@@ -1,13 +1,19 @@
 //! One socket: frames in, bytes out. Bounds what a peer can make us hold before it has said anything useful.
 
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
 
 use super::{PanicGuard, Shared};
 use crate::node::{Admission, ConnectionId, Node};
@@ -20,7 +26,7 @@ const KEEP_BUFFER_BYTES: usize = 256 * 1024;
 /// The sending half of a connection, shared by its task and the driver.
 pub(super) struct Wire {
     id: ConnectionId,
-    stream: TcpStream,
+    stream: OwnedWriteHalf,
     unsent: RefCell<Vec<u8>>,
     /// Wakes the writer when a socket did not take everything.
     blocked: Notify,
@@ -119,9 +125,10 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
     // Kafka writes a client's host as Java prints an address without a name: a slash, then the address.
     let id = node.connect(format!("/{}", peer.ip()));
     drop(node);
+    let (mut reader, writer) = stream.into_split();
     let wire = Rc::new(Wire {
         id,
-        stream,
+        stream: writer,
         unsent: RefCell::default(),
         blocked: Notify::new(),
         resume: Notify::new(),
@@ -134,7 +141,7 @@ pub(super) fn open(shared: &Rc<Shared>, stream: TcpStream, peer: SocketAddr) {
     let shared = Rc::clone(shared);
     tokio::task::spawn_local(async move {
         let _guard = PanicGuard(Rc::clone(&shared));
-        if let Err(reason) = read(&shared, &wire).await {
+        if let Err(reason) = read(&shared, &wire, &mut reader).await {
             tracing::info!("closing the connection from {peer}: {reason}");
             // What was answered before goes out: the client may still want it.
             wire.send(&mut shared.node.borrow_mut());
@@ -163,8 +170,9 @@ async fn write_blocked(shared: Rc<Shared>, wire: Rc<Wire>) {
     }
 }
 
-async fn read(shared: &Rc<Shared>, wire: &Rc<Wire>) -> Result<(), String> {
+async fn read(shared: &Rc<Shared>, wire: &Rc<Wire>, reader: &mut OwnedReadHalf) -> Result<(), String> {
     let mut buffer: Vec<u8> = Vec::new();
+    let mut idle = Idle::new(shared.idle_max_ms);
     loop {
         while !wire.closed.get() && !takes_more(shared, wire) {
             let idle = Duration::from_millis(shared.idle_max_ms);
@@ -184,7 +192,7 @@ async fn read(shared: &Rc<Shared>, wire: &Rc<Wire>) -> Result<(), String> {
             shared.work.notify_one();
             continue;
         }
-        if !receive(shared, wire, &mut buffer).await? {
+        if !receive(shared, wire, reader, &mut idle, &mut buffer).await? {
             return Ok(());
         }
     }
@@ -194,26 +202,74 @@ fn takes_more(shared: &Shared, wire: &Wire) -> bool {
     wire.unsent.borrow().len() < crate::node::OUTPUT_BYTES_MAX && shared.node.borrow().accepts_more(wire.id)
 }
 
+/// How long a connection has said nothing. One timer for its whole life: it is only moved when it fires.
+struct Idle {
+    max: Duration,
+    heard: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Idle {
+    fn new(max_ms: u64) -> Self {
+        let max = Duration::from_millis(max_ms);
+        Self { max, heard: Instant::now(), timer: Box::pin(tokio::time::sleep(max)) }
+    }
+
+    fn heard(&mut self) {
+        self.heard = Instant::now();
+    }
+
+    /// Resolves when nothing was heard for so long.
+    async fn elapsed(&mut self) {
+        loop {
+            self.timer.as_mut().await;
+            let end = self.heard + self.max;
+            if end <= Instant::now() {
+                return;
+            }
+            self.timer.as_mut().reset(end);
+        }
+    }
+}
+
 /// Reads once. `false`: the peer is done.
-async fn receive(shared: &Shared, wire: &Wire, buffer: &mut Vec<u8>) -> Result<bool, String> {
+async fn receive(
+    shared: &Shared,
+    wire: &Wire,
+    reader: &mut OwnedReadHalf,
+    idle: &mut Idle,
+    buffer: &mut Vec<u8>,
+) -> Result<bool, String> {
     loop {
         tokio::select! {
-            ready = wire.stream.readable() => ready.map_err(|error| error.to_string())?,
+            ready = reader.readable() => ready.map_err(|error| error.to_string())?,
             () = wire.ended.notified() => return Ok(false),
-            () = tokio::time::sleep(Duration::from_millis(shared.idle_max_ms)) => {
+            () = idle.elapsed() => {
                 if shared.node.borrow().owes_answers(wire.id) {
+                    idle.heard();
                     continue;
                 }
                 return Err(format!("nothing was said for connections.max.idle.ms ({} ms)", shared.idle_max_ms));
             }
         }
+        // Only now, so that a connection that says nothing holds no buffer.
         buffer.reserve(READ_BYTES);
-        match wire.stream.try_read_buf(buffer) {
-            Ok(0) if buffer.is_empty() => return Ok(false),
-            Ok(0) => return Err("the peer went in the middle of a request".to_owned()),
-            Ok(_) => return Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error.to_string()),
+        let was_empty = buffer.is_empty();
+        // Unlike `try_read`, this notes that a read which did not fill the buffer left nothing behind, so that the
+        // socket is not asked a second time for each request.
+        let once = {
+            let mut reading = pin!(reader.read_buf(buffer));
+            std::future::poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await
+        };
+        match once {
+            Poll::Pending => {}
+            Poll::Ready(Ok(0)) if was_empty => return Ok(false),
+            Poll::Ready(Ok(0)) => return Err("the peer went in the middle of a request".to_owned()),
+            Poll::Ready(Ok(_)) => {
+                idle.heard();
+                return Ok(true);
+            }
+            Poll::Ready(Err(error)) => return Err(error.to_string()),
         }
     }
 }

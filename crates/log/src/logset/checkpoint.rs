@@ -6,6 +6,7 @@ use milepost_storage::{CheckpointState, Entry, RoundNumber, Space};
 
 use super::LogSet;
 use super::document::DocumentWriter;
+use super::write_behind::Wrote;
 use crate::partition::PartitionLog;
 use crate::segment::SegmentId;
 use crate::settings::{CHECKPOINT_RETRY_MS, MAX_OPEN_SEALED_SEGMENTS, MAX_UNSYNCED_SEALED_SEGMENTS};
@@ -110,6 +111,9 @@ impl LogSet {
     }
 
     pub(super) fn begin_checkpoint(&mut self) {
+        if self.write_everything() == Wrote::NotYet {
+            return;
+        }
         let covers = self.durable_round;
         let mut document = DocumentWriter::new(covers);
         let mut files = Vec::new();

@@ -1,7 +1,7 @@
 //! [`LogSet`]: all partitions over one journal. The only thing that changes a log, and what its callers hold.
 //!
-//! It is driven: appends gather, [`LogSet::begin_round`] hands them to the journal and writes the segments while that
-//! flies, [`LogSet::poll`] moves the high watermarks when the round is durable. A checkpoint begins between two
+//! It is driven: appends gather, [`LogSet::begin_round`] hands them to the journal and lets the segments be written
+//! behind it, [`LogSet::poll`] moves the high watermarks when the round is durable. A checkpoint begins between two
 //! rounds. No clock, no thread, no waiting in here.
 //!
 //! It must never show anything above a high watermark, and never delete a file that something durable still names.
@@ -15,6 +15,7 @@ mod removal;
 mod retention;
 mod round;
 mod sealed;
+mod write_behind;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -33,12 +34,14 @@ use crate::settings::{
 };
 
 pub use recovery::RecoveryReport;
+pub(crate) use write_behind::Unwritten;
 
 use checkpoint::Checkpointing;
 use cleaning::Cleaning;
 use entries::JournalEntry;
 use removal::Removal;
 use round::InFlight;
+use write_behind::WriteBehind;
 
 /// The seed of the partition table; its order never leaves this room.
 const TABLE_SEED: u64 = 0x6d69_6c65_706f_7374;
@@ -80,6 +83,7 @@ pub struct LogSet {
     next_expiry_check: Instant,
     next_retention_check: Instant,
     cleaning: Cleaning,
+    write_behind: WriteBehind,
 }
 
 impl LogSet {
@@ -303,6 +307,7 @@ impl LogSet {
             self.remove_files();
             self.expire_producers(now);
             self.retain(now);
+            self.write_if_due(now);
             self.checkpoint_if_due(now);
         }
         advanced.sort_unstable();
@@ -329,6 +334,7 @@ impl LogSet {
         id: TopicPartition,
     ) -> Result<(&mut PartitionLog, &mut dyn SegmentStore), ReadError> {
         let slot = *self.index.get(&id).ok_or(ReadError::UnknownPartition)?;
+        self.write_partition(slot)?;
         let partition = self.slots[slot].as_mut().expect("the table names only used slots");
         match &partition.offline {
             Some(reason) => Err(ReadError::Offline { reason: reason.clone() }),

@@ -17,6 +17,7 @@ use milepost_storage::{Engine, FileName, Journal, JournalState, RoundNumber, Seg
 use super::checkpoint::Checkpointing;
 use super::cleaning::Cleaning;
 use super::document::{Document, PartitionImage};
+use super::write_behind::WriteBehind;
 use super::{LogSet, TABLE_SEED};
 use crate::error::OpenError;
 use crate::segment::{FileKind, Segment};
@@ -109,6 +110,7 @@ impl LogSet {
             next_expiry_check: Instant::default(),
             next_retention_check: Instant::default(),
             cleaning: Cleaning::default(),
+            write_behind: WriteBehind::default(),
         }
     }
 

@@ -1,15 +1,16 @@
-//! Rounds: what gathered goes to the journal, the segments are written while it flies, and when it is durable the high
+//! Rounds: what gathered goes to the journal, the segments are written behind it, and when it is durable the high
 //! watermarks move.
 
 use bytes::Bytes;
 use milepost_model::{Now, Offset, TopicPartition};
-use milepost_storage::{Entry, JournalState, RoundNumber, SegmentStore, Space, StoreError};
+use milepost_storage::{Entry, JournalState, RoundNumber, Space};
 
 use super::LogSet;
 use super::entries::JournalEntry;
 use super::removal::Removal;
+use super::write_behind::UnwrittenRun;
 use crate::partition::{Effect, Run};
-use crate::segment::{Extent, Segment, SegmentId};
+use crate::segment::Segment;
 use crate::settings::LogKind;
 
 /// The round that was submitted last, and what becomes true when it is durable.
@@ -25,11 +26,7 @@ enum Completion {
 
 /// A run of batches that was taken into a round.
 struct WrittenRun {
-    segment: SegmentId,
-    opens_segment: bool,
-    position: u64,
-    batches: Bytes,
-    end: Extent,
+    unwritten: UnwrittenRun,
     end_offset: Offset,
 }
 
@@ -44,7 +41,7 @@ struct Selection {
 impl LogSet {
     /// Submits what gathered, internal logs first and a bounded number of bytes, if the journal is idle; then writes
     /// the segments. On a full disk only what gives space back is taken. Call it after every [`LogSet::poll`].
-    pub fn begin_round(&mut self, _now: Now) {
+    pub fn begin_round(&mut self, now: Now) {
         if self.poisoned.is_some() || self.in_flight.is_some() || !self.has_work() {
             return;
         }
@@ -59,9 +56,12 @@ impl LogSet {
         self.pending_bytes -= selection.bytes;
         self.checkpointing.count_journal_bytes(&selection.entries);
         let number = self.journal.submit(selection.entries);
-        if let Err(error) = self.write_segments(&selection.completions) {
-            self.poison(format!("cannot write a segment: {error}"));
+        for (slot, completion) in &selection.completions {
+            if let Completion::Written(run) = completion {
+                self.write_later(*slot, run.unwritten.clone(), now);
+            }
         }
+        self.write_if_due(now);
         self.in_flight = Some(InFlight { number, completions: selection.completions });
     }
 
@@ -121,34 +121,6 @@ impl LogSet {
         selection
     }
 
-    fn write_segments(&mut self, completions: &[(usize, Completion)]) -> Result<(), StoreError> {
-        for (slot, completion) in completions {
-            let Completion::Written(run) = completion else { continue };
-            match self.write_run(*slot, run) {
-                Err(StoreError::Full) => {
-                    self.store.release_reserve();
-                    self.write_run(*slot, run)?;
-                }
-                result => result?,
-            }
-        }
-        Ok(())
-    }
-
-    fn write_run(&mut self, slot: usize, run: &WrittenRun) -> Result<(), StoreError> {
-        let partition = self.slots[slot].as_mut().expect("a partition in a round is not removed");
-        let store: &mut dyn SegmentStore = self.store.as_mut();
-        let index = partition.segment_index(run.segment).expect("a segment with pending runs is not removed");
-        if run.opens_segment && index > 0 {
-            let previous = &mut partition.segments[index - 1];
-            previous.finish_writing(store, &partition.directory)?;
-            if !std::mem::replace(&mut previous.is_listed, true) {
-                self.open_sealed.push_back((partition.id, previous.id));
-            }
-        }
-        partition.segments[index].write(store, &partition.directory, run.position, &run.batches, run.end)
-    }
-
     /// Looks at the journal, and applies what a durable round made true.
     pub(super) fn poll_round(&mut self, advanced: &mut Vec<TopicPartition>) {
         let reason = match self.journal.poll() {
@@ -177,15 +149,16 @@ impl LogSet {
                 advanced.push(partition.id);
             }
             match completion {
-                Completion::Written(run) => {
+                Completion::Written(WrittenRun { unwritten: run, end_offset }) => {
                     if let Some(index) = partition.segment_index(run.segment) {
                         if run.opens_segment && index > 0 {
                             let previous = &mut partition.segments[index - 1];
-                            previous.durable = previous.written;
+                            // Sealed, and everything before this run is durable with it.
+                            previous.durable = previous.accepted;
                         }
                         partition.segments[index].durable = run.end;
                     }
-                    partition.high_watermark = run.end_offset;
+                    partition.high_watermark = end_offset;
                     self.note_growth(slot, run.batches.len());
                 }
                 Completion::Change(effect) => self.apply(slot, effect),
@@ -203,10 +176,13 @@ impl LogSet {
                 self.queue_removal_below_log_start(slot);
             }
             Effect::SegmentsRemoved(segments) => {
+                self.forget_unwritten(slot, &segments);
+                let partition = self.slots[slot].as_mut().expect("it was there above");
                 let removal = Removal::of_segments(partition, &segments);
                 self.removals.push(removal);
             }
             Effect::Deleted => {
+                self.forget_all_unwritten(slot);
                 let partition = self.slots[slot].take().expect("it was there above");
                 self.free_slots.push(slot);
                 self.removals.push(Removal::of_partition(partition));
@@ -252,14 +228,14 @@ impl Selection {
                 }
                 let batches = Bytes::from(run.batches);
                 self.entries.push(JournalEntry::Data(batches.clone()).into_entry(id));
-                let written = WrittenRun {
+                let unwritten = UnwrittenRun {
                     segment: run.segment,
                     opens_segment: run.opens_segment,
                     position: run.position,
                     batches,
                     end: run.end,
-                    end_offset: run.end_offset,
                 };
+                let written = WrittenRun { unwritten, end_offset: run.end_offset };
                 self.completions.push((slot, Completion::Written(written)));
             }
         }

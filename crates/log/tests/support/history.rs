@@ -47,6 +47,7 @@ fn config() -> PartitionConfig {
 fn settings(trust: RecoveryTrust) -> LogSettings {
     LogSettings {
         max_round_bytes: 1200,
+        max_unwritten_bytes: 2000,
         checkpoint_journal_bytes: 6000,
         recovery_trust: trust,
         ..LogSettings::default()

@@ -31,7 +31,8 @@ pub(crate) fn partition(number: u8) -> TopicPartition {
 }
 
 pub(crate) fn open(disk: &MemoryDisk) -> (LogSet, RecoveryReport) {
-    open_with(disk, LogSettings::default())
+    // Files are looked at: nothing waits to be written.
+    open_with(disk, LogSettings { max_unwritten_bytes: 0, ..LogSettings::default() })
 }
 
 pub(crate) fn open_with(disk: &MemoryDisk, settings: LogSettings) -> (LogSet, RecoveryReport) {
