@@ -22,6 +22,9 @@ use crate::{Answer, Refusal, Settings};
 /// How long a deadline whose records could not be written waits for its next turn, in milliseconds.
 pub const DEADLINE_RETRY_MS: u64 = 500;
 
+/// Of how many records of one outcome the room for their bytes is kept for the next.
+const KEPT_ENCODED: usize = 64;
+
 /// What a shard is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardStatus<'a> {
@@ -235,10 +238,14 @@ impl<S: Shard> ShardRuntime<S> {
         let State::Active(active) = &mut self.state else {
             return Err(Unwritten::Refused(Refusal::NotCoordinator));
         };
-        self.encoded.clear();
-        self.encoded.extend(records.iter().map(|record| active.shard.encode(record)));
+        self.encoded.truncate(records.len().max(KEPT_ENCODED));
+        self.encoded.resize_with(records.len().max(self.encoded.len()), Encoded::default);
+        let encoded = &mut self.encoded[..records.len()];
+        for (record, into) in records.iter().zip(encoded.iter_mut()) {
+            active.shard.encode(record, into);
+        }
         let max_batch_bytes = max_batch_bytes(logs, self.id);
-        let sizes = self.encoded.iter().map(record_bytes);
+        let sizes = encoded.iter().map(record_bytes);
         let together_bytes = match atomicity {
             Atomicity::OneBatch => sizes.sum(),
             Atomicity::MaySplit => sizes.max().unwrap_or(0),
@@ -255,7 +262,7 @@ impl<S: Shard> ShardRuntime<S> {
         if active.batch.is_empty() {
             active.check_base(logs, self.id)?;
         }
-        for (record, encoded) in records.into_iter().zip(&self.encoded) {
+        for (record, encoded) in records.into_iter().zip(&*encoded) {
             if !active.batch.has_room(record_bytes(encoded), max_batch_bytes) {
                 active.append(logs, self.id, now)?;
             }

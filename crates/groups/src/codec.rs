@@ -64,61 +64,57 @@ fn classic_group(value: &GroupMetadataValue<'_>) -> ClassicGroup {
     }
 }
 
-pub(crate) fn encode(record: &Record) -> Encoded {
+pub(crate) fn encode(record: &Record, into: &mut Encoded) {
     match record {
-        Record::Offset(record) => encode_offset(record),
-        Record::Group(record) => encode_group(record),
+        Record::Offset(record) => encode_offset(record, into),
+        Record::Group(record) => encode_group(record, into),
     }
 }
 
-fn encode_offset(record: &OffsetRecord) -> Encoded {
-    let mut key = Vec::new();
+fn encode_offset(record: &OffsetRecord, into: &mut Encoded) {
     OffsetCommitKey { group: &record.group, topic: &record.topic, partition: record.partition }
-        .encode(&mut key)
+        .encode(into.new_key())
         .expect(FITS);
-    let value = record.committed.as_ref().map(|committed| {
-        let mut bytes = Vec::new();
-        OffsetCommitValue {
-            offset: committed.offset(),
-            leader_epoch: committed.leader_epoch(),
-            metadata: committed.metadata(),
-            commit_timestamp: committed.commit_timestamp(),
-            expire_timestamp: committed.expire_timestamp(),
-            topic_id: committed.topic_id(),
-        }
-        .encode(&mut bytes)
-        .expect(FITS);
-        bytes
-    });
-    Encoded { key, value }
+    let Some(committed) = &record.committed else {
+        into.value = None;
+        return;
+    };
+    OffsetCommitValue {
+        offset: committed.offset(),
+        leader_epoch: committed.leader_epoch(),
+        metadata: committed.metadata(),
+        commit_timestamp: committed.commit_timestamp(),
+        expire_timestamp: committed.expire_timestamp(),
+        topic_id: committed.topic_id(),
+    }
+    .encode(into.new_value())
+    .expect(FITS);
 }
 
-fn encode_group(record: &GroupRecord) -> Encoded {
-    let mut key = Vec::new();
-    GroupMetadataKey { group: &record.group }.encode(&mut key).expect(FITS);
-    let value = record.classic.as_ref().map(|classic| {
-        let members = classic.members.iter().map(|member| GroupMetadataMember {
-            member_id: &member.member_id,
-            group_instance_id: member.group_instance_id.as_deref(),
-            client_id: &member.client_id,
-            client_host: &member.client_host,
-            rebalance_timeout_ms: Some(member.rebalance_timeout_ms),
-            session_timeout_ms: member.session_timeout_ms,
-            subscription: &member.subscription,
-            assignment: &member.assignment,
-        });
-        let mut bytes = Vec::new();
-        GroupMetadataValue {
-            protocol_type: classic.protocol_type.as_deref(),
-            generation: classic.generation,
-            protocol: classic.protocol.as_deref(),
-            leader: classic.leader.as_deref(),
-            current_state_timestamp: classic.state_timestamp,
-            members: members.collect(),
-        }
-        .encode(&mut bytes)
-        .expect(FITS);
-        bytes
+fn encode_group(record: &GroupRecord, into: &mut Encoded) {
+    GroupMetadataKey { group: &record.group }.encode(into.new_key()).expect(FITS);
+    let Some(classic) = &record.classic else {
+        into.value = None;
+        return;
+    };
+    let members = classic.members.iter().map(|member| GroupMetadataMember {
+        member_id: &member.member_id,
+        group_instance_id: member.group_instance_id.as_deref(),
+        client_id: &member.client_id,
+        client_host: &member.client_host,
+        rebalance_timeout_ms: Some(member.rebalance_timeout_ms),
+        session_timeout_ms: member.session_timeout_ms,
+        subscription: &member.subscription,
+        assignment: &member.assignment,
     });
-    Encoded { key, value }
+    GroupMetadataValue {
+        protocol_type: classic.protocol_type.as_deref(),
+        generation: classic.generation,
+        protocol: classic.protocol.as_deref(),
+        leader: classic.leader.as_deref(),
+        current_state_timestamp: classic.state_timestamp,
+        members: members.collect(),
+    }
+    .encode(into.new_value())
+    .expect(FITS);
 }

@@ -68,8 +68,8 @@ impl Shard for Groups {
         codec::decode(&self.hard, key, value)
     }
 
-    fn encode(&self, record: &Record) -> Encoded {
-        codec::encode(record)
+    fn encode(&self, record: &Record, into: &mut Encoded) {
+        codec::encode(record, into);
     }
 
     fn handle(&mut self, now: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Record, Reply> {

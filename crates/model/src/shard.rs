@@ -95,12 +95,27 @@ pub struct DeletedTopic {
 }
 
 /// The bytes of one record of an internal topic, `value: None` is a tombstone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
     /// The record's key.
     pub key: Vec<u8>,
     /// The record's value; `None` deletes the key.
     pub value: Option<Vec<u8>>,
+}
+
+impl Encoded {
+    /// The key, emptied, for new bytes.
+    pub fn new_key(&mut self) -> &mut Vec<u8> {
+        self.key.clear();
+        &mut self.key
+    }
+
+    /// The value, emptied, for new bytes.
+    pub fn new_value(&mut self) -> &mut Vec<u8> {
+        let value = self.value.get_or_insert_default();
+        value.clear();
+        value
+    }
 }
 
 /// A pure coordinator state machine.
@@ -121,8 +136,9 @@ pub trait Shard {
     /// [`Corrupt`] when the bytes are not what their type says; loading stops and the shard is not served.
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Self::Record>, Corrupt>;
 
-    /// The bytes of a record, exactly as [`Shard::decode`] reads them.
-    fn encode(&self, record: &Self::Record) -> Encoded;
+    /// The bytes of a record, exactly as [`Shard::decode`] reads them. What `into` held before is gone; its room is used
+    /// again.
+    fn encode(&self, record: &Self::Record, into: &mut Encoded);
 
     /// Decides. May change soft state only.
     fn handle(

@@ -96,9 +96,9 @@ impl Shard for Counters {
         Ok(Some(Set { name, value: value.map_err(|_| corrupt())? }))
     }
 
-    fn encode(&self, set: &Set) -> Encoded {
-        let key = [&[KNOWN_TYPE], set.name.as_bytes()].concat();
-        Encoded { key, value: set.value.map(|value| value.to_be_bytes().to_vec()) }
+    fn encode(&self, set: &Set, into: &mut Encoded) {
+        into.key = [&[KNOWN_TYPE], set.name.as_bytes()].concat();
+        into.value = set.value.map(|value| value.to_be_bytes().to_vec());
     }
 
     fn handle(&mut self, _: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Set, Reply> {

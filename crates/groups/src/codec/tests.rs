@@ -1,4 +1,4 @@
-use milepost_model::{Corrupt, Generation, Offset, Origin, PartitionIndex, Timestamp, TopicId};
+use milepost_model::{Corrupt, Encoded, Generation, Offset, Origin, PartitionIndex, Timestamp, TopicId};
 
 use super::{decode, encode};
 use crate::hard::Hard;
@@ -12,11 +12,18 @@ fn offset(committed: Option<CommittedOffset>) -> Record {
     Record::Offset(OffsetRecord { group, topic, partition: PartitionIndex(3), committed })
 }
 
+fn encoded(record: &Record) -> Encoded {
+    // What was there before must not show through.
+    let mut into = Encoded { key: vec![7; 300], value: Some(vec![7; 300]) };
+    encode(record, &mut into);
+    into
+}
+
 #[test]
 fn offsets_are_the_bytes_kafka_writes() {
     let committed = CommittedOffset::new(Offset(42), Timestamp(1_700_000_000_000))
         .with_leader_epoch(Some(milepost_model::LeaderEpoch(7)));
-    let encoded = encode(&offset(Some(committed)));
+    let encoded = encoded(&offset(Some(committed)));
     assert_eq!(encoded.key, OFFSET_KEY);
     let value = b"\0\x04\0\0\0\0\0\0\0\x2a\0\0\0\x07\x01\0\0\x01\x8b\xcf\xe5\x68\0\0";
     assert_eq!(encoded.value.as_deref(), Some(&value[..]));
@@ -31,7 +38,7 @@ fn an_expiry_leaves_no_room_for_epoch_and_topic_id() {
         .with_expire_timestamp(Some(Timestamp(9)));
     assert_eq!((committed.leader_epoch(), committed.topic_id()), (None, None));
     let record = offset(Some(committed));
-    let encoded = encode(&record);
+    let encoded = encoded(&record);
     assert_eq!(decode(&Hard::new(0), Some(&encoded.key), encoded.value.as_deref()), Ok(Some(record)));
 }
 
@@ -77,7 +84,7 @@ fn groups_are_the_same_after_bytes() {
     assert_eq!(&*classic.members[0].member_id, "a", "members are kept by id");
     for classic in [Some(classic), Some(ClassicGroup::default()), None] {
         let record = Record::Group(GroupRecord { group: "g1".into(), classic: classic.map(Into::into) });
-        let encoded = encode(&record);
+        let encoded = encoded(&record);
         assert_eq!(decode(&Hard::new(0), Some(&encoded.key), encoded.value.as_deref()), Ok(Some(record)));
     }
 }

@@ -29,7 +29,7 @@ impl Driven {
 
     fn apply(&mut self, outcome: Outcome<Record, Reply>) -> Outcome<Record, Reply> {
         for record in &outcome.records {
-            self.shard.encode(record);
+            self.shard.encode(record, &mut milepost_model::Encoded::default());
             self.shard.replay(Offset(self.end), Origin::Plain, record.clone());
             self.end += 1;
         }

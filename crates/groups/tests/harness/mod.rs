@@ -168,7 +168,8 @@ impl Machine {
     fn write(&mut self, record: &Record, origin: Origin) {
         let position = self.end();
         self.check_generation(record);
-        let encoded = self.shard.encode(record);
+        let mut encoded = milepost_model::Encoded::default();
+        self.shard.encode(record, &mut encoded);
         let decoded = self.shard.decode(Some(&encoded.key), encoded.value.as_deref());
         assert_eq!(decoded, Ok(Some(record.clone())), "a record must be what its bytes say");
         self.log.push(Entry::Record { key: encoded.key, value: encoded.value, origin });
