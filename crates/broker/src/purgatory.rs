@@ -1,35 +1,51 @@
-//! Requests that wait for partitions: produces until they are durable, fetches until there is enough to read.
+//! Requests that wait for partitions: produces and deletions of records until they are durable, fetches until there is
+//! enough to read.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use milepost_model::{Instant, Offset, TopicPartition};
 
-use crate::handlers::{fetch::FetchPlan, produce::Produced};
+use crate::handlers::{delete_records::Deletions, fetch::FetchPlan, produce::Produced};
 use crate::node::{ConnectionId, RequestKey};
 
 /// A produce whose batches are written and not all durable yet.
+pub(crate) type ProduceWait = DurableWait<Produced>;
+/// All waiting produces; partitions advance with their high watermark.
+pub(crate) type ProduceWaits = DurableWaits<Produced>;
+/// A DeleteRecords some of whose log starts are not durable yet.
+pub(crate) type DeletionWait = DurableWait<Deletions>;
+/// All waiting DeleteRecords; partitions advance with their log start.
+pub(crate) type DeletionWaits = DurableWaits<Deletions>;
+
+/// A request that did its work in some partitions, in not all of which it is durable yet.
 #[derive(Debug)]
-pub(crate) struct ProduceWait {
+pub(crate) struct DurableWait<T> {
     pub(crate) key: RequestKey,
     pub(crate) deadline: Instant,
     /// Partitions that are not durable yet.
     pub(crate) remaining: usize,
-    pub(crate) produced: Produced,
+    pub(crate) results: T,
 }
 
-/// All waiting produces.
-#[derive(Debug, Default)]
-pub(crate) struct ProduceWaits {
+/// All such requests of one kind.
+#[derive(Debug)]
+pub(crate) struct DurableWaits<T> {
     next: u64,
-    waits: BTreeMap<u64, ProduceWait>,
-    /// By partition, in the order of their batches.
+    waits: BTreeMap<u64, DurableWait<T>>,
+    /// By partition, in the order of their work.
     by_partition: BTreeMap<TopicPartition, VecDeque<(Offset, u64)>>,
     by_deadline: BTreeSet<(Instant, u64)>,
 }
 
-impl ProduceWaits {
+impl<T> Default for DurableWaits<T> {
+    fn default() -> Self {
+        Self { next: 0, waits: BTreeMap::new(), by_partition: BTreeMap::new(), by_deadline: BTreeSet::new() }
+    }
+}
+
+impl<T> DurableWaits<T> {
     /// Waits until every one of these partitions is durable up to and including the offset.
-    pub(crate) fn park(&mut self, wait: ProduceWait, needs: &[(TopicPartition, Offset)]) {
+    pub(crate) fn park(&mut self, wait: DurableWait<T>, needs: &[(TopicPartition, Offset)]) {
         self.next += 1;
         for (partition, last) in needs {
             self.by_partition.entry(*partition).or_default().push_back((*last, self.next));
@@ -38,14 +54,14 @@ impl ProduceWaits {
         self.waits.insert(self.next, wait);
     }
 
-    fn take(&mut self, id: u64) -> Option<ProduceWait> {
+    fn take(&mut self, id: u64) -> Option<DurableWait<T>> {
         let wait = self.waits.remove(&id)?;
         self.by_deadline.remove(&(wait.deadline, id));
         Some(wait)
     }
 
     /// A partition became durable below `end`: the waits that are now complete, in the order they came.
-    pub(crate) fn advance(&mut self, partition: TopicPartition, end: Offset) -> Vec<ProduceWait> {
+    pub(crate) fn advance(&mut self, partition: TopicPartition, end: Offset) -> Vec<DurableWait<T>> {
         let mut complete = Vec::new();
         let Some(queue) = self.by_partition.get_mut(&partition) else { return Vec::new() };
         while let Some((_, id)) = queue.pop_front_if(|(last, _)| *last < end) {
@@ -64,19 +80,19 @@ impl ProduceWaits {
     }
 
     /// A partition is gone: the waits that can no longer be answered.
-    pub(crate) fn forget_partition(&mut self, partition: TopicPartition) -> Vec<ProduceWait> {
+    pub(crate) fn forget_partition(&mut self, partition: TopicPartition) -> Vec<DurableWait<T>> {
         let queue = self.by_partition.remove(&partition).unwrap_or_default();
         queue.into_iter().filter_map(|(_, id)| self.take(id)).collect()
     }
 
     /// The waits whose time is up.
-    pub(crate) fn expired(&mut self, now: Instant) -> Vec<ProduceWait> {
+    pub(crate) fn expired(&mut self, now: Instant) -> Vec<DurableWait<T>> {
         let due: Vec<u64> = self.by_deadline.range(..=(now, u64::MAX)).map(|(_, id)| *id).collect();
         due.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
     /// Takes all of them (a stop that cannot wait for the disk).
-    pub(crate) fn take_all(&mut self) -> Vec<ProduceWait> {
+    pub(crate) fn take_all(&mut self) -> Vec<DurableWait<T>> {
         self.by_partition.clear();
         self.by_deadline.clear();
         std::mem::take(&mut self.waits).into_values().collect()

@@ -6,14 +6,14 @@ use crate::errors::DecodeError;
 use crate::messages::{
     api_versions::ApiVersionsRequest, create_partitions::CreatePartitionsRequest,
     create_topics::CreateTopicsRequest, delete_groups::DeleteGroupsRequest,
-    delete_topics::DeleteTopicsRequest, describe_cluster::DescribeClusterRequest,
-    describe_configs::DescribeConfigsRequest, describe_groups::DescribeGroupsRequest, fetch::FetchRequest,
-    find_coordinator::FindCoordinatorRequest, heartbeat::HeartbeatRequest,
-    init_producer_id::InitProducerIdRequest, join_group::JoinGroupRequest, leave_group::LeaveGroupRequest,
-    list_groups::ListGroupsRequest, list_offsets::ListOffsetsRequest, metadata::MetadataRequest,
-    offset_commit::OffsetCommitRequest, offset_delete::OffsetDeleteRequest, offset_fetch::OffsetFetchRequest,
-    offset_for_leader_epoch::OffsetForLeaderEpochRequest, produce::ProduceRequest,
-    sync_group::SyncGroupRequest,
+    delete_records::DeleteRecordsRequest, delete_topics::DeleteTopicsRequest,
+    describe_cluster::DescribeClusterRequest, describe_configs::DescribeConfigsRequest,
+    describe_groups::DescribeGroupsRequest, fetch::FetchRequest, find_coordinator::FindCoordinatorRequest,
+    heartbeat::HeartbeatRequest, init_producer_id::InitProducerIdRequest, join_group::JoinGroupRequest,
+    leave_group::LeaveGroupRequest, list_groups::ListGroupsRequest, list_offsets::ListOffsetsRequest,
+    metadata::MetadataRequest, offset_commit::OffsetCommitRequest, offset_delete::OffsetDeleteRequest,
+    offset_fetch::OffsetFetchRequest, offset_for_leader_epoch::OffsetForLeaderEpochRequest,
+    produce::ProduceRequest, sync_group::SyncGroupRequest,
 };
 use crate::reader::Reader;
 use crate::schema::Message;
@@ -132,6 +132,7 @@ apis! {
     ApiVersions          = 18, advertised 0, served 0 - 5,  flexible Some(3), ApiVersionsRequest<'a>;
     CreateTopics         = 19, advertised 2, served 2 - 7,  flexible Some(5), CreateTopicsRequest<'a>;
     DeleteTopics         = 20, advertised 1, served 1 - 6,  flexible Some(4), DeleteTopicsRequest<'a>;
+    DeleteRecords        = 21, advertised 0, served 0 - 2,  flexible Some(2), DeleteRecordsRequest<'a>;
     InitProducerId       = 22, advertised 0, served 0 - 5,  flexible Some(2), InitProducerIdRequest<'a>;
     OffsetForLeaderEpoch = 23, advertised 2, served 2 - 4,  flexible Some(4), OffsetForLeaderEpochRequest<'a>;
     DescribeConfigs      = 32, advertised 1, served 1 - 4,  flexible Some(4), DescribeConfigsRequest<'a>;

@@ -14,6 +14,7 @@ pub(crate) mod api_versions;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
 pub(crate) mod delete_groups;
+pub(crate) mod delete_records;
 pub(crate) mod delete_topics;
 pub(crate) mod describe_cluster;
 pub(crate) mod describe_configs;
@@ -42,6 +43,10 @@ use crate::node::{ConnectionId, Node, RequestKey};
 /// The largest frame of a request that is not mostly payload (Produce, SyncGroup). Lists of names and numbers take many
 /// times their bytes once they are decoded; a million of them still fits.
 const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The shortest time a produce or a deletion of records waits for the disk, whatever its timeout says. Kafka's timeout
+/// counts the wait for other brokers only; what only this disk is to take is never answered with REQUEST_TIMED_OUT there.
+const DISK_WAIT_MIN_MS: u64 = 1_000;
 
 /// What every handler is told about its request.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +84,7 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
         RequestBody::Metadata(request) => metadata::handle(node, context, &request),
         RequestBody::CreateTopics(request) => create_topics::handle(node, context, &request),
         RequestBody::DeleteTopics(request) => delete_topics::handle(node, context, &request),
+        RequestBody::DeleteRecords(request) => delete_records::handle(node, context, &request),
         RequestBody::CreatePartitions(request) => create_partitions::handle(node, context, &request),
         RequestBody::DescribeConfigs(request) => describe_configs::handle(node, context, &request),
         RequestBody::DescribeCluster(request) => describe_cluster::handle(node, context, &request),

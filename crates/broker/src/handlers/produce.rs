@@ -12,7 +12,7 @@ use milepost_wire::messages::produce::{
     ProduceResponse, TopicProduceData, TopicProduceResponse,
 };
 
-use super::{CloseConnection, Context, Handled};
+use super::{CloseConnection, Context, DISK_WAIT_MIN_MS, Handled};
 use crate::errors::{self, Refusal};
 use crate::node::{Node, RequestKey};
 use crate::purgatory::ProduceWait;
@@ -22,10 +22,6 @@ use crate::topics;
 const ADMIN_CLIENT_ID: &str = "__admin_client";
 /// The first version that may carry zstd.
 const ZSTD_FROM: i16 = 7;
-/// The shortest time a produce waits for the disk, whatever its timeout says. Kafka's timeout counts the wait for
-/// other brokers only; a batch that only this disk is to take is never answered with REQUEST_TIMED_OUT there.
-const DISK_WAIT_MIN_MS: u64 = 1_000;
-
 /// The results of one produce so far.
 #[derive(Debug, Default)]
 pub(crate) struct Produced {
@@ -83,7 +79,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ProduceReq
         key: context.key,
         deadline: context.now.monotonic.plus_ms(timeout_ms),
         remaining: needs.len(),
-        produced,
+        results: produced,
     };
     node.produces.park(wait, &needs);
     Ok(())
@@ -191,7 +187,7 @@ fn single_batch(version: i16, records: Option<&[u8]>) -> Result<BatchView<'_>, R
 
 /// Answers a produce whose partitions are all durable.
 pub(crate) fn finish(node: &mut Node, wait: &ProduceWait) {
-    respond(node, wait.key, &wait.produced);
+    respond(node, wait.key, &wait.results);
 }
 
 /// Answers a produce whose time is up: what it wrote may still become durable.
@@ -201,12 +197,12 @@ pub(crate) fn time_out(node: &mut Node, wait: ProduceWait) {
 
 /// Answers a produce that can no longer be waited for.
 pub(crate) fn give_up(node: &mut Node, mut wait: ProduceWait, code: ErrorCode) {
-    for partition in wait.produced.topics.iter_mut().flat_map(|topic| &mut topic.partitions) {
+    for partition in wait.results.topics.iter_mut().flat_map(|topic| &mut topic.partitions) {
         if partition.result.is_ok() {
             partition.result = Err(code.into());
         }
     }
-    respond(node, wait.key, &wait.produced);
+    respond(node, wait.key, &wait.results);
 }
 
 fn respond(node: &mut Node, key: RequestKey, produced: &Produced) {

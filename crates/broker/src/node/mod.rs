@@ -31,7 +31,7 @@ pub(crate) use topic_waits::{TopicWait, TopicWaits};
 use crate::config::{BrokerSettings, Endpoint};
 use crate::handlers;
 use crate::producer_ids::ProducerIds;
-use crate::purgatory::{FetchWaits, ProduceWaits};
+use crate::purgatory::{DeletionWaits, FetchWaits, ProduceWaits};
 use crate::random::Random;
 
 /// How many journal rounds one step may make before answers are sent.
@@ -90,6 +90,7 @@ pub struct Node {
     pub(crate) coordinators: Coordinators<Groups>,
     pub(crate) connections: Connections,
     pub(crate) produces: ProduceWaits,
+    pub(crate) deletions: DeletionWaits,
     pub(crate) fetches: FetchWaits,
     pub(crate) groups: GroupWaits,
     pub(crate) topics: TopicWaits,
@@ -220,6 +221,7 @@ impl Node {
             self.logs.next_deadline(),
             self.coordinators.next_deadline(),
             self.produces.next_deadline(),
+            self.deletions.next_deadline(),
             self.fetches.next_deadline(),
         ];
         waits.into_iter().flatten().min()

@@ -7,7 +7,9 @@ use milepost_wire::ErrorCode;
 
 use super::{Node, TopicWait};
 use crate::handlers::fetch::Patience;
-use crate::handlers::{create_partitions, create_topics, delete_topics, fetch, init_producer_id, produce};
+use crate::handlers::{
+    create_partitions, create_topics, delete_records, delete_topics, fetch, init_producer_id, produce,
+};
 use crate::topics;
 
 impl Node {
@@ -30,11 +32,13 @@ impl Node {
     }
 
     fn release_partition(&mut self, partition: TopicPartition) {
-        let Some(end) = self.logs.log(partition).map(milepost_log::PartitionLog::high_watermark) else {
-            return;
-        };
+        let Some(log) = self.logs.log(partition) else { return };
+        let (start, end) = (log.log_start_offset(), log.high_watermark());
         for wait in self.produces.advance(partition, end) {
             produce::finish(self, &wait);
+        }
+        for wait in self.deletions.advance(partition, start) {
+            delete_records::finish(self, &wait);
         }
         for wait in self.fetches.watching(partition) {
             fetch::answer_or_park(self, wait, Patience::UntilDeadline);
@@ -78,6 +82,9 @@ impl Node {
             for wait in self.produces.forget_partition(id) {
                 produce::time_out(self, wait);
             }
+            for wait in self.deletions.forget_partition(id) {
+                delete_records::give_up(self, wait, ErrorCode::NotLeaderOrFollower);
+            }
         }
         let deleted = DeletedTopic { name: topic.name.clone(), id: topic.id, partitions };
         self.coordinators.on_topics_deleted(&mut self.logs, now, &[deleted]);
@@ -100,6 +107,9 @@ impl Node {
         for wait in self.produces.expired(now.monotonic) {
             produce::time_out(self, wait);
         }
+        for wait in self.deletions.expired(now.monotonic) {
+            delete_records::give_up(self, wait, ErrorCode::RequestTimedOut);
+        }
         for wait in self.fetches.expired(now.monotonic) {
             fetch::answer_or_park(self, wait, Patience::None);
         }
@@ -112,6 +122,9 @@ impl Node {
     pub(super) fn answer_waiting(&mut self) {
         for wait in self.produces.take_all() {
             produce::give_up(self, wait, ErrorCode::KafkaStorageError);
+        }
+        for wait in self.deletions.take_all() {
+            delete_records::give_up(self, wait, ErrorCode::KafkaStorageError);
         }
         for wait in self.fetches.take_all() {
             fetch::answer_or_park(self, wait, Patience::None);

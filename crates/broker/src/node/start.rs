@@ -12,7 +12,7 @@ use milepost_storage::Engine;
 use super::{Connections, GroupWaits, Node, Phase, TopicWaits};
 use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
 use crate::producer_ids::ProducerIds;
-use crate::purgatory::{FetchWaits, ProduceWaits};
+use crate::purgatory::{DeletionWaits, FetchWaits, ProduceWaits};
 use crate::random::{self, Random};
 use crate::topics::{self, OFFSETS_TOPIC};
 
@@ -81,6 +81,7 @@ impl Node {
             coordinators,
             connections: Connections::default(),
             produces: ProduceWaits::default(),
+            deletions: DeletionWaits::default(),
             fetches: FetchWaits::default(),
             groups: GroupWaits::default(),
             topics: TopicWaits::default(),

@@ -3,6 +3,7 @@
 mod cluster;
 mod committed_offsets;
 mod coordinator_trouble;
+mod deleting_records;
 mod fetching;
 mod frames;
 mod group_admin;

@@ -64,6 +64,7 @@ cases! {
     create_partitions: CreatePartitionsRequest, CreatePartitionsResponse;
     create_topics: CreateTopicsRequest, CreateTopicsResponse;
     delete_groups: DeleteGroupsRequest, DeleteGroupsResponse;
+    delete_records: DeleteRecordsRequest, DeleteRecordsResponse;
     delete_topics: DeleteTopicsRequest, DeleteTopicsResponse;
     describe_cluster: DescribeClusterRequest, DescribeClusterResponse;
     describe_configs: DescribeConfigsRequest, DescribeConfigsResponse;
