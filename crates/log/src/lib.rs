@@ -27,7 +27,7 @@ pub use error::{AppendError, OpenError, ReadError};
 pub use leader_epochs::EpochStart;
 pub use logset::{LogSet, Progress, RecoveryReport};
 pub use partition::PartitionLog;
-pub use producer_state::DUPLICATE_WINDOW;
+pub use producer_state::{ActiveProducer, DUPLICATE_WINDOW};
 pub use settings::{
     AppendOrigin, CHECKPOINT_RETRY_MS, CLEANING_PACE, CleanerTrust, CleanupPolicy,
     DEFAULT_CHECKPOINT_JOURNAL_BYTES, DEFAULT_EARLY_CLEANING_BYTES, DEFAULT_MAX_CLEANED_KEYS,
@@ -37,4 +37,4 @@ pub use settings::{
     WRITE_BEHIND_BYTES, WRITE_BEHIND_MS,
 };
 
-pub use milepost_storage::Space;
+pub use milepost_storage::{Device, Space};

@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use milepost_batch::BatchView;
-use milepost_model::{LeaderEpoch, Offset, ProducerId, Timestamp, TopicPartition};
+use milepost_model::{LeaderEpoch, Offset, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
 use milepost_storage::Entry;
 
 use crate::cleaner::{Replacement, ReplacementStage};
 use crate::leader_epochs::{EpochStart, LeaderEpochs};
 use crate::logset::Unwritten;
-use crate::producer_state::{ProducerBatch, ProducerStates};
+use crate::producer_state::{ActiveProducer, ProducerBatch, ProducerStates};
 use crate::segment::{BatchShape, Extent, Segment, SegmentId};
 use crate::settings::{LogKind, PartitionConfig};
 
@@ -223,6 +223,18 @@ impl PartitionLog {
     #[must_use]
     pub fn leader_epochs(&self) -> &[EpochStart] {
         self.epochs.entries()
+    }
+
+    /// The producers that are remembered, in the order of their ids.
+    pub fn active_producers(&self) -> impl Iterator<Item = ActiveProducer> {
+        self.producers.durable_at(self.high_watermark).filter_map(|(id, batches)| {
+            let last = batches.last()?;
+            Some(ActiveProducer {
+                identity: ProducerIdentity { id, epoch: last.epoch },
+                last_sequence: last.last_sequence,
+                last_timestamp: last.max_timestamp,
+            })
+        })
     }
 
     /// The epoch that wrote the record at `offset`, if it is known.

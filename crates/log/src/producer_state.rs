@@ -40,6 +40,17 @@ impl ProducerBatch {
     }
 }
 
+/// What is remembered of one producer, as far as it is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActiveProducer {
+    /// Who it is.
+    pub identity: ProducerIdentity,
+    /// The sequence number of its last record.
+    pub last_sequence: i32,
+    /// The largest timestamp of its last batch.
+    pub last_timestamp: Timestamp,
+}
+
 /// What is to be done with a client's batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SequenceCheck {

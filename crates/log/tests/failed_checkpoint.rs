@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use milepost_log::{CHECKPOINT_RETRY_MS, LogSet, LogSettings, PartitionConfig};
 use milepost_storage::{
-    CheckpointState, FileId, FileName, MemoryDisk, MemoryEngine, SegmentStore, StoreError, Waker,
+    CheckpointState, Device, FileId, FileName, MemoryDisk, MemoryEngine, SegmentStore, StoreError, Waker,
 };
 use support::*;
 
@@ -67,6 +67,10 @@ impl SegmentStore for Failing {
 
     fn release_reserve(&mut self) {
         self.store.release_reserve();
+    }
+
+    fn device(&self) -> Device {
+        self.store.device()
     }
 
     fn set_waker(&mut self, waker: Waker) {

@@ -132,6 +132,12 @@ pub trait FileSystem: Send + Sync {
     /// The system's.
     fn free_bytes(&self) -> io::Result<u64>;
 
+    /// Bytes of the whole device.
+    ///
+    /// # Errors
+    /// The system's.
+    fn total_bytes(&self) -> io::Result<u64>;
+
     /// The path as a person would look it up.
     fn place(&self, path: &str) -> String;
 

@@ -27,7 +27,7 @@ pub use journal::{
 };
 pub use local::{Durability, FlushMode, FlushedBy, LocalEngine, LocalSettings, LocalStart, LossPolicy};
 pub use memory::{MemoryDisk, MemoryEngine, Pace};
-pub use segments::{CheckpointState, FileId, FileName, SegmentStore, StoreError};
+pub use segments::{CheckpointState, Device, FileId, FileName, SegmentStore, StoreError};
 
 /// What an engine hands over when it was opened: both halves, the last checkpoint, and what the journal holds since.
 pub struct Engine {

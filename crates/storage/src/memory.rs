@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::local::is_segment_part;
 use crate::{
-    AcquireError, CheckpointState, Engine, Entry, FileId, FileName, Journal, JournalState, RecoveredRound,
-    Replay, RoundNumber, SegmentStore, Space, StoreError, Waker,
+    AcquireError, CheckpointState, Device, Engine, Entry, FileId, FileName, Journal, JournalState,
+    RecoveredRound, Replay, RoundNumber, SegmentStore, Space, StoreError, Waker,
 };
 
 #[cfg(test)]
@@ -406,6 +406,10 @@ impl SegmentStore for MemorySegments {
         {
             inner.released_bytes = RESERVE_BYTES;
         }
+    }
+
+    fn device(&self) -> Device {
+        Device { path: "memory".to_owned(), total_bytes: None, usable_bytes: None }
     }
 
     fn set_waker(&mut self, waker: Waker) {

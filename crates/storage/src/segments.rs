@@ -57,6 +57,17 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
+/// Where the files lie, and the room on their device as people ask for it; `None` where it is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// The data folder, as a person would look it up.
+    pub path: String,
+    /// The size of the device.
+    pub total_bytes: Option<u64>,
+    /// What can still be written.
+    pub usable_bytes: Option<u64>,
+}
+
 /// How a checkpoint stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CheckpointState {
@@ -132,6 +143,9 @@ pub trait SegmentStore: Send {
     /// Gives up the reserve file, so that a checkpoint, a deletion or a durable round still fits on a full device.
     /// Kept again by the engine when there is room.
     fn release_reserve(&mut self);
+
+    /// Where the files lie, and the room there now.
+    fn device(&self) -> Device;
 
     /// Sets who is told of completions.
     fn set_waker(&mut self, waker: Waker);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use milepost_model::{Instant, LeaderEpoch, Now, Offset, Timestamp, TopicPartition};
-use milepost_storage::{Journal, RoundNumber, SegmentStore, Space, Waker};
+use milepost_storage::{Device, Journal, RoundNumber, SegmentStore, Space, Waker};
 
 use crate::append::{AppendContext, Appended};
 use crate::error::{AppendError, ReadError};
@@ -288,6 +288,12 @@ impl LogSet {
     #[must_use]
     pub fn space(&self) -> Space {
         self.space
+    }
+
+    /// Where the files lie, and the room on their device now.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.store.device()
     }
 
     /// Why nothing will be durable any more, if so.

@@ -136,6 +136,10 @@ impl FileSystem for SlowDisk {
         self.0.free_bytes()
     }
 
+    fn total_bytes(&self) -> io::Result<u64> {
+        self.0.total_bytes()
+    }
+
     fn place(&self, path: &str) -> String {
         self.0.place(path)
     }

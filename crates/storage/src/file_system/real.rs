@@ -133,8 +133,15 @@ impl FileSystem for RealFileSystem {
         Ok(state.f_bavail.saturating_mul(state.f_frsize))
     }
 
+    fn total_bytes(&self) -> io::Result<u64> {
+        let state = rustix::fs::statvfs(&self.root)?;
+        Ok(state.f_blocks.saturating_mul(state.f_frsize))
+    }
+
     fn place(&self, path: &str) -> String {
-        self.at(path).display().to_string()
+        let path = self.at(path);
+        // Where the working folder is gone, the path as it was said is the best there is.
+        std::path::absolute(&path).unwrap_or(path).display().to_string()
     }
 
     fn concurrency(&self) -> Concurrency {

@@ -300,6 +300,10 @@ impl FileSystem for SimulatedFileSystem {
         Ok(disk.capacity_bytes.map_or(u64::MAX, |capacity| capacity.saturating_sub(disk.used_bytes())))
     }
 
+    fn total_bytes(&self) -> io::Result<u64> {
+        Ok(self.disk().capacity_bytes.unwrap_or(u64::MAX))
+    }
+
     fn place(&self, path: &str) -> String {
         path.to_owned()
     }

@@ -10,7 +10,7 @@ use super::core::{Core, locked};
 use super::keeper::Keeper;
 use super::names::is_segment_part;
 use crate::file_system::{FileHandle, Listed, OpenMode, is_full, read_full, write_all};
-use crate::{CheckpointState, FileId, FileName, SegmentStore, StoreError, Waker};
+use crate::{CheckpointState, Device, FileId, FileName, SegmentStore, StoreError, Waker};
 
 /// Open descriptors, the least recently used one given up first.
 #[derive(Default)]
@@ -249,6 +249,15 @@ impl SegmentStore for LocalSegments {
     fn release_reserve(&mut self) {
         if let Err(error) = self.core.release_reserve() {
             self.core.poison_by("remove", super::names::RESERVE, &error);
+        }
+    }
+
+    fn device(&self) -> Device {
+        let system = &self.core.system;
+        Device {
+            path: system.place(""),
+            total_bytes: system.total_bytes().ok(),
+            usable_bytes: system.free_bytes().ok(),
         }
     }
 
