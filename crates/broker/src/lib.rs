@@ -4,6 +4,7 @@
 //! drives the same object from one seed. Called by the command line and by `sim`. It must never know the command line.
 
 pub mod config;
+mod config_changes;
 mod errors;
 mod handlers;
 pub mod node;

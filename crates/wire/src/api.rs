@@ -4,16 +4,21 @@ use std::fmt;
 
 use crate::errors::DecodeError;
 use crate::messages::{
-    api_versions::ApiVersionsRequest, create_partitions::CreatePartitionsRequest,
-    create_topics::CreateTopicsRequest, delete_groups::DeleteGroupsRequest,
-    delete_records::DeleteRecordsRequest, delete_topics::DeleteTopicsRequest,
-    describe_cluster::DescribeClusterRequest, describe_configs::DescribeConfigsRequest,
-    describe_groups::DescribeGroupsRequest, fetch::FetchRequest, find_coordinator::FindCoordinatorRequest,
-    heartbeat::HeartbeatRequest, init_producer_id::InitProducerIdRequest, join_group::JoinGroupRequest,
-    leave_group::LeaveGroupRequest, list_groups::ListGroupsRequest, list_offsets::ListOffsetsRequest,
-    metadata::MetadataRequest, offset_commit::OffsetCommitRequest, offset_delete::OffsetDeleteRequest,
-    offset_fetch::OffsetFetchRequest, offset_for_leader_epoch::OffsetForLeaderEpochRequest,
-    produce::ProduceRequest, sync_group::SyncGroupRequest,
+    alter_configs::AlterConfigsRequest, api_versions::ApiVersionsRequest,
+    create_partitions::CreatePartitionsRequest, create_topics::CreateTopicsRequest,
+    delete_groups::DeleteGroupsRequest, delete_records::DeleteRecordsRequest,
+    delete_topics::DeleteTopicsRequest, describe_cluster::DescribeClusterRequest,
+    describe_configs::DescribeConfigsRequest, describe_groups::DescribeGroupsRequest,
+    describe_log_dirs::DescribeLogDirsRequest, describe_producers::DescribeProducersRequest,
+    describe_topic_partitions::DescribeTopicPartitionsRequest, elect_leaders::ElectLeadersRequest,
+    fetch::FetchRequest, find_coordinator::FindCoordinatorRequest, heartbeat::HeartbeatRequest,
+    incremental_alter_configs::IncrementalAlterConfigsRequest, init_producer_id::InitProducerIdRequest,
+    join_group::JoinGroupRequest, leave_group::LeaveGroupRequest,
+    list_config_resources::ListConfigResourcesRequest, list_groups::ListGroupsRequest,
+    list_offsets::ListOffsetsRequest, metadata::MetadataRequest, offset_commit::OffsetCommitRequest,
+    offset_delete::OffsetDeleteRequest, offset_fetch::OffsetFetchRequest,
+    offset_for_leader_epoch::OffsetForLeaderEpochRequest, produce::ProduceRequest,
+    sync_group::SyncGroupRequest,
 };
 use crate::reader::Reader;
 use crate::schema::Message;
@@ -136,10 +141,17 @@ apis! {
     InitProducerId       = 22, advertised 0, served 0 - 5,  flexible Some(2), InitProducerIdRequest<'a>;
     OffsetForLeaderEpoch = 23, advertised 2, served 2 - 4,  flexible Some(4), OffsetForLeaderEpochRequest<'a>;
     DescribeConfigs      = 32, advertised 1, served 1 - 4,  flexible Some(4), DescribeConfigsRequest<'a>;
+    AlterConfigs         = 33, advertised 0, served 0 - 2,  flexible Some(2), AlterConfigsRequest<'a>;
+    DescribeLogDirs      = 35, advertised 1, served 1 - 5,  flexible Some(2), DescribeLogDirsRequest<'a>;
     CreatePartitions     = 37, advertised 0, served 0 - 3,  flexible Some(2), CreatePartitionsRequest<'a>;
     DeleteGroups         = 42, advertised 0, served 0 - 3,  flexible Some(2), DeleteGroupsRequest<'a>;
+    ElectLeaders         = 43, advertised 0, served 0 - 2,  flexible Some(2), ElectLeadersRequest<'a>;
+    IncrementalAlterConfigs = 44, advertised 0, served 0 - 1, flexible Some(1), IncrementalAlterConfigsRequest<'a>;
     OffsetDelete         = 47, advertised 0, served 0 - 0,  flexible None,    OffsetDeleteRequest<'a>;
     DescribeCluster      = 60, advertised 0, served 0 - 2,  flexible Some(0), DescribeClusterRequest;
+    DescribeProducers    = 61, advertised 0, served 0 - 0,  flexible Some(0), DescribeProducersRequest<'a>;
+    ListConfigResources  = 74, advertised 0, served 0 - 1,  flexible Some(0), ListConfigResourcesRequest;
+    DescribeTopicPartitions = 75, advertised 0, served 0 - 0, flexible Some(0), DescribeTopicPartitionsRequest<'a>;
 }
 
 impl ApiKey {

@@ -14,6 +14,6 @@ mod value;
 pub use load::{ConfigError, Loader};
 pub(crate) use partition::partition_config;
 pub use settings::{BROKER_SETTINGS, Setting, broker_setting};
-pub use topic::{InvalidTopicConfig, TOPIC_SETTINGS, TopicSetting, TopicSettings, check_topic_config};
+pub use topic::{InvalidTopicConfig, TOPIC_SETTINGS, TopicSetting, TopicSettings, check_topic_configs};
 pub use typed::{BrokerSettings, Endpoint};
 pub use value::{Kind, Source, Values};

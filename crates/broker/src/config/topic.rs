@@ -218,14 +218,39 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidTopicConfig(pub String);
 
-/// Checks one key and value of a topic's configuration.
+/// The longest value of a topic setting, in bytes.
+const VALUE_BYTES_MAX: usize = 32_767;
+
+/// Checks all that is set for a topic, each value for itself and against the others in force.
 ///
 /// # Errors
-/// [`InvalidTopicConfig`] for an unknown name or a value outside its bounds.
-pub fn check_topic_config(name: &str, value: &str) -> Result<(), InvalidTopicConfig> {
+/// [`InvalidTopicConfig`] for an unknown name, a value outside its bounds, or values that contradict each other.
+pub fn check_topic_configs(
+    own: &BTreeMap<String, String>,
+    broker: &Values,
+) -> Result<(), InvalidTopicConfig> {
+    for (name, value) in own {
+        check_topic_config(name, value)?;
+    }
+    let settings = TopicSettings::new(own, broker);
+    let (min, max) = (settings.number("min.compaction.lag.ms"), settings.number("max.compaction.lag.ms"));
+    if min > max {
+        return Err(InvalidTopicConfig(format!(
+            "conflict topic config setting min.compaction.lag.ms ({min}) > max.compaction.lag.ms ({max})"
+        )));
+    }
+    Ok(())
+}
+
+fn check_topic_config(name: &str, value: &str) -> Result<(), InvalidTopicConfig> {
     let Some(setting) = find(name) else {
         return Err(InvalidTopicConfig(format!("Unknown topic config name: {name}")));
     };
+    if value.len() > VALUE_BYTES_MAX {
+        return Err(InvalidTopicConfig(format!(
+            "The value of {name} is longer than {VALUE_BYTES_MAX} bytes"
+        )));
+    }
     setting
         .kind
         .check(value)
@@ -309,9 +334,16 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_and_bad_values_are_refused() {
-        assert!(check_topic_config("message.format.version", "2").is_err());
-        assert!(check_topic_config("cleanup.policy", "compact,delete").is_ok());
-        assert!(check_topic_config("cleanup.policy", "shred").is_err());
+    fn unknown_names_bad_values_and_contradictions_are_refused() {
+        let check = |pairs: &[(&str, &str)]| {
+            let own = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            check_topic_configs(&own.collect(), &Values::default())
+        };
+        assert!(check(&[("message.format.version", "2")]).is_err());
+        assert!(check(&[("cleanup.policy", "compact,delete")]).is_ok());
+        assert!(check(&[("cleanup.policy", "shred")]).is_err());
+        assert!(check(&[("cleanup.policy", &",".repeat(VALUE_BYTES_MAX + 1))]).is_err());
+        assert!(check(&[("min.compaction.lag.ms", "5"), ("max.compaction.lag.ms", "5")]).is_ok());
+        assert!(check(&[("min.compaction.lag.ms", "6"), ("max.compaction.lag.ms", "5")]).is_err());
     }
 }

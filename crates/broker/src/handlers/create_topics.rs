@@ -9,14 +9,11 @@ use milepost_wire::messages::create_topics::{
 };
 
 use super::{Context, Handled};
-use crate::config::{TOPIC_SETTINGS, TopicSettings, Values, check_topic_config};
+use crate::config::{TOPIC_SETTINGS, TopicSettings, Values, check_topic_configs};
 use crate::errors::{self, Refusal};
 use crate::handlers::describe_configs;
 use crate::node::{Node, RequestKey, TopicWait};
 use crate::topics::{self, NewTopic};
-
-/// The longest value of a topic setting, in bytes.
-const CONFIG_VALUE_BYTES_MAX: usize = 32_767;
 
 /// The result for one topic, until the answer leaves.
 #[derive(Debug)]
@@ -80,7 +77,7 @@ fn create(
     last: &mut Option<Offset>,
 ) -> Result<Topic, Refusal> {
     check_new_name(node, topic.name)?;
-    let configs = configs(topic)?;
+    let configs = configs(&node.settings.values, topic)?;
     let partitions = partition_count(node, topic)?;
     if validate_only {
         return Ok(Topic { id: crate::random::uuid(node.random.as_mut()), partitions, configs });
@@ -115,20 +112,14 @@ fn check_new_name(node: &Node, name: &str) -> Result<(), Refusal> {
     }
 }
 
-fn configs(topic: &CreatableTopic<'_>) -> Result<BTreeMap<String, String>, Refusal> {
+fn configs(values: &Values, topic: &CreatableTopic<'_>) -> Result<BTreeMap<String, String>, Refusal> {
     let invalid = |why: String| Refusal::with_message(ErrorCode::InvalidConfig, why);
     let mut configs = BTreeMap::new();
     for config in &topic.configs {
         let value = config.value.ok_or_else(|| invalid(format!("the value of {} is null", config.name)))?;
-        if value.len() > CONFIG_VALUE_BYTES_MAX {
-            return Err(invalid(format!(
-                "the value of {} is longer than {CONFIG_VALUE_BYTES_MAX} bytes",
-                config.name
-            )));
-        }
-        check_topic_config(config.name, value).map_err(|error| invalid(error.0))?;
         configs.insert(config.name.to_owned(), value.to_owned());
     }
+    check_topic_configs(&configs, values).map_err(|error| invalid(error.0))?;
     Ok(configs)
 }
 

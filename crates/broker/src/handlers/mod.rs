@@ -10,6 +10,7 @@
 //!
 //! To add an API: its messages in `wire`, a file here, a line in [`dispatch`].
 
+pub(crate) mod alter_configs;
 pub(crate) mod api_versions;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
@@ -19,12 +20,18 @@ pub(crate) mod delete_topics;
 pub(crate) mod describe_cluster;
 pub(crate) mod describe_configs;
 pub(crate) mod describe_groups;
+pub(crate) mod describe_log_dirs;
+pub(crate) mod describe_producers;
+pub(crate) mod describe_topic_partitions;
+pub(crate) mod elect_leaders;
 pub(crate) mod fetch;
 pub(crate) mod find_coordinator;
 pub(crate) mod heartbeat;
+pub(crate) mod incremental_alter_configs;
 pub(crate) mod init_producer_id;
 pub(crate) mod join_group;
 pub(crate) mod leave_group;
+pub(crate) mod list_config_resources;
 pub(crate) mod list_groups;
 pub(crate) mod list_offsets;
 pub(crate) mod metadata;
@@ -87,6 +94,17 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
         RequestBody::DeleteRecords(request) => delete_records::handle(node, context, &request),
         RequestBody::CreatePartitions(request) => create_partitions::handle(node, context, &request),
         RequestBody::DescribeConfigs(request) => describe_configs::handle(node, context, &request),
+        RequestBody::AlterConfigs(request) => alter_configs::handle(node, context, &request),
+        RequestBody::IncrementalAlterConfigs(request) => {
+            incremental_alter_configs::handle(node, context, &request)
+        }
+        RequestBody::ListConfigResources(request) => list_config_resources::handle(node, context, &request),
+        RequestBody::DescribeTopicPartitions(request) => {
+            describe_topic_partitions::handle(node, context, &request)
+        }
+        RequestBody::DescribeLogDirs(request) => describe_log_dirs::handle(node, context, &request),
+        RequestBody::DescribeProducers(request) => describe_producers::handle(node, context, &request),
+        RequestBody::ElectLeaders(request) => elect_leaders::handle(node, context, &request),
         RequestBody::DescribeCluster(request) => describe_cluster::handle(node, context, &request),
         RequestBody::Produce(request) => produce::handle(node, context, &request),
         RequestBody::Fetch(request) => fetch::handle(node, context, &request),

@@ -8,7 +8,8 @@ use milepost_wire::ErrorCode;
 use super::{Node, TopicWait};
 use crate::handlers::fetch::Patience;
 use crate::handlers::{
-    create_partitions, create_topics, delete_records, delete_topics, fetch, init_producer_id, produce,
+    alter_configs, create_partitions, create_topics, delete_records, delete_topics, fetch,
+    incremental_alter_configs, init_producer_id, produce,
 };
 use crate::topics;
 
@@ -64,6 +65,10 @@ impl Node {
                 TopicWait::Create(created) => create_topics::finish(self, key, &created),
                 TopicWait::Delete(deleted) => delete_topics::finish(self, key, &deleted),
                 TopicWait::Partitions(grown) => create_partitions::finish(self, key, &grown),
+                TopicWait::AlterConfigs(altered) => alter_configs::finish(self, key, &altered),
+                TopicWait::IncrementalAlterConfigs(altered) => {
+                    incremental_alter_configs::finish(self, key, &altered);
+                }
                 TopicWait::ProducerId => init_producer_id::give(self, now, key),
             }
         }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use milepost_model::Offset;
 
 use super::RequestKey;
+use crate::config_changes::Altered;
 use crate::handlers::{create_partitions, create_topics, delete_topics};
 
 /// What is answered once the metadata is durable.
@@ -16,6 +17,10 @@ pub(crate) enum TopicWait {
     Delete(Vec<delete_topics::Deleted>),
     /// CreatePartitions.
     Partitions(Vec<create_partitions::Grown>),
+    /// AlterConfigs.
+    AlterConfigs(Vec<Altered>),
+    /// IncrementalAlterConfigs.
+    IncrementalAlterConfigs(Vec<Altered>),
     /// InitProducerId: a new block of ids was asked for.
     ProducerId,
 }

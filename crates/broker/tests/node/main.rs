@@ -1,9 +1,11 @@
 //! The node without sockets: frames in, frames out, over a disk in memory. One file a group of APIs.
 
+mod altering_configs;
 mod cluster;
 mod committed_offsets;
 mod coordinator_trouble;
 mod deleting_records;
+mod describing;
 mod fetching;
 mod frames;
 mod group_admin;

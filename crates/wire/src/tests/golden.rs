@@ -5,6 +5,7 @@ use milepost_model::TopicId;
 
 use crate::messages::api_versions::*;
 use crate::messages::delete_groups::*;
+use crate::messages::describe_log_dirs::*;
 use crate::messages::list_offsets::*;
 use crate::messages::offset_commit::*;
 use crate::messages::offset_fetch::*;
@@ -55,6 +56,30 @@ fn assert_response<'a, R: Response<'a> + PartialEq + std::fmt::Debug>(
     assert_eq!(frame, expected);
     let (correlation_id, decoded) = decode_response::<R>(&expected[4..], version).unwrap();
     assert_eq!((correlation_id, &decoded), (7, response));
+}
+
+#[test]
+fn describe_log_dirs_5() {
+    let topics = vec![DescribableLogDirTopic { topic: "t", partitions: vec![1] }];
+    let request = DescribeLogDirsRequest { topics: Some(topics) };
+    assert_body(&request, 5, &bytes("02 | 02 74 | 02 00 00 00 01 | 00 | 00"));
+    assert_body(&DescribeLogDirsRequest { topics: None }, 5, &bytes("00 | 00"));
+
+    let partition = DescribeLogDirsPartition { partition_index: 1, partition_size: 70, ..Default::default() };
+    let result = DescribeLogDirsResult {
+        log_dir: "/d",
+        topics: vec![DescribeLogDirsTopic { name: "t", partitions: vec![partition] }],
+        total_bytes: 9,
+        usable_bytes: 8,
+        is_cordoned: true,
+        ..Default::default()
+    };
+    let response = DescribeLogDirsResponse { results: vec![result], ..Default::default() };
+    let body = bytes(
+        "00 00 00 00 | 00 00 | 02 | 00 00 | 03 2f 64 | 02 | 02 74 | 02 | 00 00 00 01 | 00 00 00 00 00 00 00 46 \
+         00 00 00 00 00 00 00 00 | 00 | 00 | 00 | 00 00 00 00 00 00 00 09 | 00 00 00 00 00 00 00 08 | 01 | 00 | 00",
+    );
+    assert_body(&response, 5, &body);
 }
 
 #[test]

@@ -60,6 +60,7 @@ macro_rules! cases {
 }
 
 cases! {
+    alter_configs: AlterConfigsRequest, AlterConfigsResponse;
     api_versions: ApiVersionsRequest, ApiVersionsResponse;
     create_partitions: CreatePartitionsRequest, CreatePartitionsResponse;
     create_topics: CreateTopicsRequest, CreateTopicsResponse;
@@ -69,12 +70,18 @@ cases! {
     describe_cluster: DescribeClusterRequest, DescribeClusterResponse;
     describe_configs: DescribeConfigsRequest, DescribeConfigsResponse;
     describe_groups: DescribeGroupsRequest, DescribeGroupsResponse;
+    describe_log_dirs: DescribeLogDirsRequest, DescribeLogDirsResponse;
+    describe_producers: DescribeProducersRequest, DescribeProducersResponse;
+    describe_topic_partitions: DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse;
+    elect_leaders: ElectLeadersRequest, ElectLeadersResponse;
     fetch: FetchRequest, FetchResponse;
     find_coordinator: FindCoordinatorRequest, FindCoordinatorResponse;
     heartbeat: HeartbeatRequest, HeartbeatResponse;
+    incremental_alter_configs: IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse;
     init_producer_id: InitProducerIdRequest, InitProducerIdResponse;
     join_group: JoinGroupRequest, JoinGroupResponse;
     leave_group: LeaveGroupRequest, LeaveGroupResponse;
+    list_config_resources: ListConfigResourcesRequest, ListConfigResourcesResponse;
     list_groups: ListGroupsRequest, ListGroupsResponse;
     list_offsets: ListOffsetsRequest, ListOffsetsResponse;
     metadata: MetadataRequest, MetadataResponse;
