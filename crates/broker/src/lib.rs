@@ -6,6 +6,7 @@
 pub mod config;
 mod config_changes;
 mod errors;
+mod fetch_sessions;
 mod handlers;
 pub mod node;
 mod operations;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use milepost_model::{Instant, Offset, TopicPartition};
 
+use crate::fetch_sessions::SessionId;
 use crate::handlers::{delete_records::Deletions, fetch::FetchPlan, produce::Produced};
 use crate::node::{ConnectionId, RequestKey};
 
@@ -119,6 +120,8 @@ pub(crate) struct FetchWaits {
     by_partition: BTreeSet<(TopicPartition, u64)>,
     by_deadline: BTreeSet<(Instant, u64)>,
     by_connection: BTreeSet<(ConnectionId, u64)>,
+    /// At most one a session: a later request takes the place of an earlier one.
+    by_session: BTreeMap<SessionId, u64>,
 }
 
 impl FetchWaits {
@@ -130,6 +133,9 @@ impl FetchWaits {
         }
         self.by_deadline.insert((wait.deadline, self.next));
         self.by_connection.insert((wait.key.connection, self.next));
+        if let Some(session) = wait.plan.continues() {
+            self.by_session.insert(session, self.next);
+        }
         self.waits.insert(self.next, wait);
     }
 
@@ -138,6 +144,12 @@ impl FetchWaits {
         let all = (partition, 0)..=(partition, u64::MAX);
         let ids: Vec<u64> = self.by_partition.range(all).map(|(_, id)| *id).collect();
         ids.into_iter().filter_map(|id| self.take(id)).collect()
+    }
+
+    /// Takes the fetch that waits in this session.
+    pub(crate) fn take_session(&mut self, session: SessionId) -> Option<FetchWait> {
+        let id = *self.by_session.get(&session)?;
+        self.take(id)
     }
 
     /// Takes the fetches whose time is up.
@@ -169,6 +181,9 @@ impl FetchWaits {
         let wait = self.waits.remove(&id)?;
         self.by_deadline.remove(&(wait.deadline, id));
         self.by_connection.remove(&(wait.key.connection, id));
+        if let Some(session) = wait.plan.continues() {
+            self.by_session.remove(&session);
+        }
         for partition in wait.plan.partitions() {
             self.by_partition.remove(&(partition, id));
         }

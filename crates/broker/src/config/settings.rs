@@ -189,6 +189,12 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "2147483647",
         "The most connections held open; further ones are closed at once.",
     ),
+    setting(
+        "max.incremental.fetch.session.cache.slots",
+        MS_INT,
+        "1000",
+        "The most fetch sessions; who gets none is answered in full every time.",
+    ),
     setting("message.max.bytes", MS_INT, "1048588", "The largest record batch accepted, after compression."),
     setting(
         "milepost.checkpoint.journal.bytes",

@@ -66,6 +66,8 @@ pub struct BrokerSettings {
     pub delete_topics: bool,
     /// The most record bytes in one Fetch answer.
     pub fetch_max_bytes: usize,
+    /// The most fetch sessions.
+    pub fetch_sessions_max: usize,
     /// This broker's number.
     pub node_id: i32,
     /// Partitions of a topic created without saying.
@@ -126,6 +128,7 @@ impl BrokerSettings {
             auto_create_topics: text("auto.create.topics.enable") == "true",
             delete_topics: text("delete.topic.enable") == "true",
             fetch_max_bytes: size("fetch.max.bytes"),
+            fetch_sessions_max: size("max.incremental.fetch.session.cache.slots"),
             node_id: int("node.id"),
             num_partitions: int("num.partitions"),
             offsets_partitions: int("offsets.topic.num.partitions"),

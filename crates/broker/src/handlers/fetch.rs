@@ -1,75 +1,55 @@
 //! Fetch (1), versions 4–18: whole batches below the high watermark, at once or when enough has come.
 //!
-//! Every fetch is sessionless (session id 0 in the answer), which every client accepts. Partitions are read in the
-//! order asked for; the first batch found is whole even if it is larger than every limit, so that no consumer can
-//! get stuck behind it.
+//! Partitions are read in the order asked for, or in that of the session; the first batch found is whole even if it is
+//! larger than every limit, so that no consumer can get stuck behind it. In a session (`fetch_sessions`) an answer names
+//! only partitions of which there is news.
 
-use milepost_log::{FirstBatch, LogSet, PartitionLog};
-use milepost_model::{LeaderEpoch, Offset, TopicId, TopicPartition};
+mod plan;
+mod read;
+
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::fetch::{
-    EpochEndOffset, FetchPartition, FetchRequest, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch,
-    NodeEndpoint, PartitionData,
+    EpochEndOffset, FetchRequest, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint,
+    PartitionData,
 };
 
 use super::{Context, Handled};
-use crate::errors;
+use crate::fetch_sessions::{SessionId, SessionPartition};
 use crate::node::{Node, RequestKey};
 use crate::purgatory::FetchWait;
-use crate::topics;
+
+pub(crate) use plan::FetchPlan;
+use plan::PlanSession;
+use read::{Answer, Answers};
 
 /// The first version whose answers name the leader and its address beside NOT_LEADER and FENCED_LEADER_EPOCH.
 const ENDPOINTS_FROM: i16 = 16;
-/// The first version that names topics by id.
-const TOPIC_IDS_FROM: i16 = 13;
 const READ_COMMITTED: i8 = 1;
-/// The epoch of a fetch that would begin a session, and of one outside sessions.
-const FULL_EPOCH: i32 = 0;
-const SESSIONLESS_EPOCH: i32 = -1;
-
-/// A fetch, owned, so that it can wait.
-#[derive(Debug)]
-pub(crate) struct FetchPlan {
-    max_bytes: usize,
-    min_bytes: usize,
-    isolation_level: i8,
-    topics: Vec<TopicPlan>,
-}
-
-#[derive(Debug)]
-struct TopicPlan {
-    name: String,
-    id: TopicId,
-    partitions: Vec<PartitionPlan>,
-}
-
-#[derive(Debug)]
-struct PartitionPlan {
-    asked: FetchPartition,
-    found: Result<TopicPartition, ErrorCode>,
-}
-
-impl FetchPlan {
-    /// The partitions that exist, which may grow.
-    pub(crate) fn partitions(&self) -> Vec<TopicPartition> {
-        self.topics.iter().flat_map(|topic| &topic.partitions).filter_map(|plan| plan.found.ok()).collect()
-    }
-}
-
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FetchRequest<'_>) -> Handled {
-    if !matches!(request.session_epoch, FULL_EPOCH | SESSIONLESS_EPOCH) {
-        // Nobody was given a session, so the one that this goes on with cannot be known.
-        let response =
-            FetchResponse { error_code: ErrorCode::FetchSessionIdNotFound, ..FetchResponse::default() };
-        node.connections.respond(context.key, &response);
-        return Ok(());
-    }
-    let plan = plan(node, context.key.version, request);
+    let plan = match plan::plan(node, context, request) {
+        Ok(plan) => plan,
+        Err(error_code) => {
+            refuse_session(node, context.key, 0, error_code);
+            return Ok(());
+        }
+    };
     let max_wait_ms = u64::try_from(request.max_wait_ms).unwrap_or(0);
     let deadline = context.now.monotonic.plus_ms(max_wait_ms);
     let wait = FetchWait { key: context.key, deadline, plan };
     answer_or_park(node, wait, if max_wait_ms == 0 { Patience::None } else { Patience::UntilDeadline });
     Ok(())
+}
+
+/// Answers whoever still waits in a session that went on without it, or is gone.
+fn answer_overtaken(node: &mut Node, id: SessionId) {
+    if let Some(wait) = node.fetches.take_session(id) {
+        refuse_session(node, wait.key, id.0, ErrorCode::InvalidFetchSessionEpoch);
+    }
+}
+
+/// Says what is wrong with the session, and nothing else.
+fn refuse_session(node: &mut Node, key: RequestKey, session_id: i32, error_code: ErrorCode) {
+    node.connections.respond(key, &FetchResponse { error_code, session_id, ..FetchResponse::default() });
 }
 
 /// Whether a fetch that finds too little may wait.
@@ -83,7 +63,7 @@ pub(crate) enum Patience {
 pub(crate) fn answer_or_park(node: &mut Node, wait: FetchWait, patience: Patience) {
     // What the client has not taken yet bounds what it gets now; the first batch is whole all the same.
     let max_bytes = wait.plan.max_bytes.min(node.connections.answer_room(wait.key.connection));
-    let answers = read_all(node, wait.key.version, &wait.plan, max_bytes);
+    let answers = read::read_all(node, wait.key.version, &wait.plan, max_bytes);
     let nothing_asked = wait.plan.topics.is_empty();
     let min_bytes = wait.plan.min_bytes.min(max_bytes);
     if patience == Patience::UntilDeadline && !nothing_asked && !answers.is_complete(min_bytes) {
@@ -93,151 +73,64 @@ pub(crate) fn answer_or_park(node: &mut Node, wait: FetchWait, patience: Patienc
     respond(node, wait.key, &wait.plan, &answers);
 }
 
-fn plan(node: &Node, version: i16, request: &FetchRequest<'_>) -> FetchPlan {
-    let image = node.metadata.image();
-    let topics = request
-        .topics
-        .iter()
-        .map(|topic| {
-            let found = if version >= TOPIC_IDS_FROM {
-                image.topic_by_id(topic.topic_id)
-            } else {
-                image.topic(topic.topic)
+/// Which session the answer names, 0 for none, and which partitions.
+struct Named {
+    session_id: i32,
+    partitions: Vec<bool>,
+}
+
+/// Tells the session what is answered.
+///
+/// # Errors
+/// INVALID_FETCH_SESSION_EPOCH when the session went on without this answer.
+fn name(node: &mut Node, plan: &FetchPlan, answers: &Answers) -> Result<Named, ErrorCode> {
+    let all = vec![true; answers.partitions.len()];
+    match plan.session {
+        PlanSession::None => Ok(Named { session_id: 0, partitions: all }),
+        PlanSession::Begins { asked_at, topic_keys } => {
+            let asked = plan.topics.iter().flat_map(|topic| {
+                topic.partitions.iter().map(|partition| SessionPartition {
+                    topic: topic.key.clone(),
+                    asked: partition.asked.clone(),
+                })
+            });
+            let partitions = asked.zip(answers.partitions.iter().map(Answer::seen)).collect();
+            let random = &mut node.random;
+            let numbers = || {
+                let mut bytes = [0; 4];
+                random.fill(&mut bytes);
+                i32::from_be_bytes(bytes)
             };
-            let locate = |index| {
-                let topic = found.ok_or_else(|| missing(version))?;
-                topics::partition(topic, index).ok_or(ErrorCode::UnknownTopicOrPartition)
-            };
-            let partitions = topic
-                .partitions
-                .iter()
-                .map(|asked| PartitionPlan { asked: asked.clone(), found: locate(asked.partition) })
-                .collect();
-            TopicPlan { name: topic.topic.to_owned(), id: topic.topic_id, partitions }
-        })
-        .collect();
-    let max_bytes = usize::try_from(request.max_bytes).unwrap_or(0).min(node.settings.fetch_max_bytes);
-    let min_bytes = usize::try_from(request.min_bytes).unwrap_or(0).min(max_bytes);
-    FetchPlan { max_bytes, min_bytes, isolation_level: request.isolation_level, topics }
-}
-
-/// What a version says of a topic that does not exist, or no longer.
-fn missing(version: i16) -> ErrorCode {
-    if version >= TOPIC_IDS_FROM { ErrorCode::UnknownTopicId } else { ErrorCode::UnknownTopicOrPartition }
-}
-
-/// What was found for one partition.
-struct Answer {
-    error: ErrorCode,
-    high_watermark: i64,
-    last_stable_offset: i64,
-    log_start_offset: i64,
-    diverging: Option<(LeaderEpoch, Offset)>,
-    records: Vec<u8>,
-}
-
-impl Answer {
-    fn refused(error: ErrorCode) -> Self {
-        Self {
-            error,
-            high_watermark: -1,
-            last_stable_offset: -1,
-            log_start_offset: -1,
-            diverging: None,
-            records: Vec::new(),
+            let id = node.fetch_sessions.create(asked_at, topic_keys, partitions, numbers);
+            Ok(Named { session_id: id.map_or(0, |id| id.0), partitions: all })
+        }
+        PlanSession::Continues { id, epoch } => {
+            let seen: Vec<_> = answers.partitions.iter().map(Answer::seen).collect();
+            let partitions = node.fetch_sessions.answer(id, epoch, &seen)?;
+            Ok(Named { session_id: id.0, partitions })
         }
     }
 }
 
-/// What was found for all of them, in the order asked.
-struct Answers {
-    partitions: Vec<Answer>,
-    bytes: usize,
-}
-
-impl Answers {
-    /// Whether there is no point in waiting: enough bytes, or something that the client must hear of at once.
-    fn is_complete(&self, min_bytes: usize) -> bool {
-        self.bytes >= min_bytes
-            || self
-                .partitions
-                .iter()
-                .any(|answer| answer.error != ErrorCode::None || answer.diverging.is_some())
-    }
-}
-
-fn read_all(node: &mut Node, version: i16, plan: &FetchPlan, max_bytes: usize) -> Answers {
-    let mut answers = Answers { partitions: Vec::new(), bytes: 0 };
-    for partition in plan.topics.iter().flat_map(|topic| &topic.partitions) {
-        let budget = max_bytes.saturating_sub(answers.bytes);
-        let first = if answers.bytes == 0 { FirstBatch::AlwaysWhole } else { FirstBatch::OnlyIfFits };
-        let found = partition.found.and_then(|id| {
-            let is_deleted = node.metadata.image().topic_by_id(id.topic).is_none();
-            if is_deleted {
-                return Err(missing(version));
-            }
-            read_one(&mut node.logs, id, &partition.asked, budget, first)
-        });
-        let answer = match found {
-            Ok(answer) => answer,
-            // Older clients do not know KAFKA_STORAGE_ERROR.
-            Err(ErrorCode::KafkaStorageError) if version <= 5 => {
-                Answer::refused(ErrorCode::NotLeaderOrFollower)
-            }
-            Err(error) => Answer::refused(error),
-        };
-        answers.bytes += answer.records.len();
-        answers.partitions.push(answer);
-    }
-    answers
-}
-
-fn read_one(
-    logs: &mut LogSet,
-    id: TopicPartition,
-    asked: &FetchPartition,
-    budget: usize,
-    first: FirstBatch,
-) -> Result<Answer, ErrorCode> {
-    let log = logs.log(id).ok_or(ErrorCode::NotLeaderOrFollower)?;
-    errors::check_leader_epoch(asked.current_leader_epoch, logs.leader_epoch())?;
-    let mut answer = Answer {
-        error: ErrorCode::None,
-        high_watermark: log.high_watermark().0,
-        last_stable_offset: log.last_stable_offset().0,
-        log_start_offset: log.log_start_offset().0,
-        diverging: diverging_epoch(log, asked),
-        records: Vec::new(),
-    };
-    if answer.diverging.is_some() {
-        return Ok(answer);
-    }
-    let max_bytes = usize::try_from(asked.partition_max_bytes).unwrap_or(0).min(budget);
-    answer.records = logs
-        .read(id, Offset(asked.fetch_offset), max_bytes, first)
-        .map_err(|error| errors::of_read(&error))?;
-    Ok(answer)
-}
-
-/// KIP-595: where the log parted from what the client last read, if it did.
-fn diverging_epoch(log: &PartitionLog, asked: &FetchPartition) -> Option<(LeaderEpoch, Offset)> {
-    if asked.last_fetched_epoch < 0 {
-        return None;
-    }
-    let epoch = LeaderEpoch(asked.last_fetched_epoch);
-    let (found, end) = log.end_offset_for_epoch(epoch)?;
-    (found < epoch || end < Offset(asked.fetch_offset)).then_some((found, end))
-}
-
 fn respond(node: &mut Node, key: RequestKey, plan: &FetchPlan, answers: &Answers) {
-    let mut found = answers.partitions.iter();
+    let named = match name(node, plan, answers) {
+        Ok(named) => named,
+        Err(error_code) => {
+            refuse_session(node, key, plan.continues().map_or(0, |id| id.0), error_code);
+            return;
+        }
+    };
+    let mut found = answers.partitions.iter().zip(named.partitions);
     let leader =
         LeaderIdAndEpoch { leader_id: node.settings.node_id, leader_epoch: node.logs.leader_epoch().0 };
     let mut names_leader = false;
     let mut responses = Vec::with_capacity(plan.topics.len());
     for topic in &plan.topics {
         let mut partitions = Vec::with_capacity(topic.partitions.len());
-        for (asked, answer) in topic.partitions.iter().zip(found.by_ref()) {
+        for (asked, (answer, is_named)) in topic.partitions.iter().zip(found.by_ref()) {
+            if !is_named {
+                continue;
+            }
             let stale = matches!(answer.error, ErrorCode::NotLeaderOrFollower | ErrorCode::FencedLeaderEpoch);
             let tell_leader = stale && key.version >= ENDPOINTS_FROM;
             names_leader |= tell_leader;
@@ -247,7 +140,11 @@ fn respond(node: &mut Node, key: RequestKey, plan: &FetchPlan, answers: &Answers
             }
             partitions.push(data);
         }
-        responses.push(FetchableTopicResponse { topic: &topic.name, topic_id: topic.id, partitions });
+        if partitions.is_empty() && plan.continues().is_some() {
+            continue;
+        }
+        let (topic, topic_id) = topic.name_and_id();
+        responses.push(FetchableTopicResponse { topic, topic_id, partitions });
     }
     let endpoint = NodeEndpoint {
         node_id: node.settings.node_id,
@@ -256,7 +153,9 @@ fn respond(node: &mut Node, key: RequestKey, plan: &FetchPlan, answers: &Answers
         rack: None,
     };
     let node_endpoints = if names_leader { vec![endpoint] } else { Vec::new() };
-    node.connections.respond(key, &FetchResponse { responses, node_endpoints, ..FetchResponse::default() });
+    let session_id = named.session_id;
+    let response = FetchResponse { session_id, responses, node_endpoints, ..FetchResponse::default() };
+    node.connections.respond(key, &response);
 }
 
 fn partition_data(index: i32, isolation_level: i8, answer: &Answer) -> PartitionData<'_> {

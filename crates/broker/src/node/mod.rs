@@ -29,6 +29,7 @@ pub use start::StartError;
 pub(crate) use topic_waits::{TopicWait, TopicWaits};
 
 use crate::config::{BrokerSettings, Endpoint};
+use crate::fetch_sessions::FetchSessions;
 use crate::handlers;
 use crate::producer_ids::ProducerIds;
 use crate::purgatory::{DeletionWaits, FetchWaits, ProduceWaits};
@@ -92,6 +93,7 @@ pub struct Node {
     pub(crate) produces: ProduceWaits,
     pub(crate) deletions: DeletionWaits,
     pub(crate) fetches: FetchWaits,
+    pub(crate) fetch_sessions: FetchSessions,
     pub(crate) groups: GroupWaits,
     pub(crate) topics: TopicWaits,
     pub(crate) producer_ids: ProducerIds,

@@ -11,6 +11,7 @@ use milepost_storage::Engine;
 
 use super::{Connections, GroupWaits, Node, Phase, TopicWaits};
 use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
+use crate::fetch_sessions::FetchSessions;
 use crate::producer_ids::ProducerIds;
 use crate::purgatory::{DeletionWaits, FetchWaits, ProduceWaits};
 use crate::random::{self, Random};
@@ -73,6 +74,7 @@ impl Node {
         let coordinators = Coordinators::new(offsets.id, offsets.partition_count, runtime, move |_| {
             Groups::new(group_settings.clone(), hash_seed)
         });
+        let fetch_sessions = FetchSessions::new(settings.fetch_sessions_max);
         let mut node = Self {
             settings,
             endpoint,
@@ -83,6 +85,7 @@ impl Node {
             produces: ProduceWaits::default(),
             deletions: DeletionWaits::default(),
             fetches: FetchWaits::default(),
+            fetch_sessions,
             groups: GroupWaits::default(),
             topics: TopicWaits::default(),
             producer_ids: ProducerIds::default(),

@@ -250,29 +250,6 @@ fn the_first_batch_is_whole_and_then_the_budget_holds() {
 }
 
 #[test]
-fn sessions_are_never_given_and_never_known() {
-    let mut broker = with_batches();
-    let ask = |session_id, session_epoch| FetchRequest {
-        session_id,
-        session_epoch,
-        ..fetch("t", vec![partition(0, 0)])
-    };
-    for (id, epoch, expected) in [
-        (0, -1, ErrorCode::None),
-        (0, 0, ErrorCode::None),
-        (17, 0, ErrorCode::None),
-        (17, -1, ErrorCode::None),
-        (17, 1, ErrorCode::FetchSessionIdNotFound),
-        (0, 1, ErrorCode::FetchSessionIdNotFound),
-    ] {
-        let frame = broker.ask(12, &ask(id, epoch));
-        let response: FetchResponse<'_> = frame.read();
-        assert_eq!((response.error_code, response.session_id), (expected, 0), "session {id} epoch {epoch}");
-        assert_eq!(response.responses.is_empty(), expected != ErrorCode::None);
-    }
-}
-
-#[test]
 fn read_committed_gets_an_empty_list_of_aborted_transactions() {
     let mut broker = with_batches();
     let frame = broker.ask(12, &FetchRequest { isolation_level: 1, ..fetch("t", vec![partition(0, 0)]) });

@@ -6,6 +6,7 @@ mod committed_offsets;
 mod coordinator_trouble;
 mod deleting_records;
 mod describing;
+mod fetch_sessions;
 mod fetching;
 mod frames;
 mod group_admin;
