@@ -9,7 +9,7 @@ mod snappy;
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use crate::{BatchError, layout};
+use crate::{BatchError, Compression, layout};
 
 /// The most that the records of one batch may decompress to: above the largest request a server takes by default
 /// (100 MiB), far below what a few compressed megabytes could claim.
@@ -69,18 +69,7 @@ impl Codec {
 
     /// Appends the compressed form of `input` to `out`.
     pub(crate) fn compress_into(self, input: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-        match self {
-            Self::None => out.extend_from_slice(input),
-            Self::Gzip => {
-                let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-                encoder.write_all(input)?;
-                encoder.finish()?;
-            }
-            Self::Snappy => snappy::compress(input, out)?,
-            Self::Lz4 => lz4::compress(input, out)?,
-            Self::Zstd => zstd::stream::copy_encode(input, out, zstd::DEFAULT_COMPRESSION_LEVEL)?,
-        }
-        Ok(())
+        Compression::from(self).compress_into(input, out)
     }
 
     /// Decompresses to at most `max_bytes`.
@@ -102,6 +91,31 @@ impl Codec {
             Failure::TooLarge => BatchError::DecompressesTooLarge { max_bytes },
             Failure::Undecodable(reason) => BatchError::Undecodable { codec: self, reason },
         })
+    }
+}
+
+impl Compression {
+    /// Appends the compressed form of `input` to `out`.
+    pub(crate) fn compress_into(self, input: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+        match self.codec {
+            Codec::None => out.extend_from_slice(input),
+            Codec::Gzip => {
+                // Outside 0 to 9 (Kafka says −1) the codec's own is meant.
+                let level =
+                    self.level.and_then(|level| u32::try_from(level).ok()).filter(|level| *level <= 9);
+                let level = level.map_or_else(flate2::Compression::default, flate2::Compression::new);
+                let mut encoder = flate2::write::GzEncoder::new(out, level);
+                encoder.write_all(input)?;
+                encoder.finish()?;
+            }
+            Codec::Snappy => snappy::compress(input, out)?,
+            Codec::Lz4 => lz4::compress(input, out)?,
+            Codec::Zstd => {
+                let level = self.level.unwrap_or(zstd::DEFAULT_COMPRESSION_LEVEL);
+                zstd::stream::copy_encode(input, out, level)?;
+            }
+        }
+        Ok(())
     }
 }
 

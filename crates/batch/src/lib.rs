@@ -2,7 +2,8 @@
 //!
 //! A batch is kept as the bytes a client sent. [`BatchView`] reads its header in place, [`stamp`] writes the fields
 //! that only a broker knows, [`validate_client_batch`] decides whether a client's batch may be appended, and
-//! [`Records`] opens one where a record must be read. [`BatchBuilder`] makes the batches of the coordinators.
+//! [`Records`] opens one where a record must be read. Only where a topic asks for another codec is one made anew
+//! ([`recompress`]). [`BatchBuilder`] makes the batches of the coordinators.
 //!
 //! This room must never know a request, a file or a clock, and must never trust a length: bad bytes become an error,
 //! never a panic, and what they decompress to is bounded by [`MAX_DECOMPRESSED_BYTES`]. `log`, `coordinator` and the
@@ -13,6 +14,7 @@ mod codec;
 mod control;
 mod error;
 mod layout;
+mod recompress;
 mod record;
 mod retain;
 mod sequence;
@@ -26,6 +28,7 @@ pub use codec::{Codec, MAX_DECOMPRESSED_BYTES};
 pub use control::{ControlType, Marker, build_marker};
 pub use error::{BatchError, Malformed};
 pub use layout::{HEADER_BYTES, TimestampType};
+pub use recompress::{Compression, recompress};
 pub use record::{Header, Headers, RecordIter, RecordView, Records};
 pub use retain::{Retained, retain_records};
 pub use sequence::{sequence_after, sequence_minus, sequence_plus};

@@ -42,7 +42,7 @@ impl PartitionLog {
             return Err(AppendError::MoreThanOneBatch);
         }
         let valid = match context.origin {
-            AppendOrigin::Client => self.validate(&batch, context.now)?,
+            AppendOrigin::Client => self.validate(&batch, self.config.max_message_bytes, context.now.wall)?,
             AppendOrigin::Coordinator => ValidBatch {
                 record_count: batch.record_count(),
                 max_timestamp: batch.max_timestamp(),
@@ -78,13 +78,19 @@ impl PartitionLog {
         })
     }
 
-    fn validate(&self, batch: &BatchView<'_>, now: Now) -> Result<ValidBatch, AppendError> {
+    /// Checks a client's batch against the topic's rules.
+    pub(crate) fn validate(
+        &self,
+        batch: &BatchView<'_>,
+        max_message_bytes: usize,
+        now: Timestamp,
+    ) -> Result<ValidBatch, AppendError> {
         let rules = AppendRules {
-            max_message_bytes: self.config.max_message_bytes,
+            max_message_bytes,
             keys: self.config.keys(),
             timestamp_type: self.config.timestamp_type,
             timestamps: self.config.timestamps,
-            now: now.wall,
+            now,
         };
         validate_client_batch(batch, &rules).map_err(AppendError::Invalid)
     }

@@ -19,6 +19,7 @@ mod logset;
 mod partition;
 mod producer_state;
 mod read;
+mod recode;
 mod segment;
 mod settings;
 

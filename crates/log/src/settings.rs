@@ -1,6 +1,6 @@
 //! What may be set: for all logs of a journal ([`LogSettings`]) and for one partition ([`PartitionConfig`]).
 
-use milepost_batch::{KeyRule, TimestampRange, TimestampType};
+use milepost_batch::{Compression, KeyRule, TimestampRange, TimestampType};
 
 /// Most bytes one round takes, unless a single run of batches is larger. A round also sets the latency of a commit
 /// that arrives behind it.
@@ -196,6 +196,8 @@ pub struct PartitionConfig {
     pub timestamp_type: TimestampType,
     /// `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`.
     pub timestamps: TimestampRange,
+    /// `compression.type`: how clients' batches are stored; `None` keeps them as they came (`producer`).
+    pub compression: Option<Compression>,
     /// `cleanup.policy`.
     pub cleanup: CleanupPolicy,
     /// `retention.ms`: how old a segment's newest record may become; `None` for ever.
@@ -239,6 +241,7 @@ impl Default for PartitionConfig {
             index_interval_bytes: 4096,
             timestamp_type: TimestampType::CreateTime,
             timestamps: TimestampRange { before_max_ms: None, after_max_ms: Some(3_600_000) },
+            compression: None,
             cleanup: CleanupPolicy::Keep,
             retention_ms: Some(604_800_000),
             retention_bytes: None,

@@ -1,6 +1,6 @@
 //! From topic settings to what one partition's log is told.
 
-use milepost_batch::{TimestampRange, TimestampType};
+use milepost_batch::{Codec, Compression, TimestampRange, TimestampType};
 use milepost_log::{CleanupPolicy, PartitionConfig};
 
 use super::topic::TopicSettings;
@@ -26,6 +26,7 @@ pub(crate) fn partition_config(settings: &TopicSettings<'_>) -> PartitionConfig 
             before_max_ms: bound("message.timestamp.before.max.ms"),
             after_max_ms: bound("message.timestamp.after.max.ms"),
         },
+        compression: compression(settings),
         cleanup: cleanup_policy(settings),
         retention_ms: Some(settings.number("retention.ms")).filter(|retention_ms| *retention_ms >= 0),
         retention_bytes: u64::try_from(settings.number("retention.bytes")).ok(),
@@ -44,4 +45,18 @@ fn cleanup_policy(settings: &TopicSettings<'_>) -> CleanupPolicy {
         (false, true) => CleanupPolicy::Compact,
         (true, true) => CleanupPolicy::CompactAndDelete,
     }
+}
+
+/// How the broker compresses what clients send; `None` where it stays as it came.
+fn compression(settings: &TopicSettings<'_>) -> Option<Compression> {
+    let level = |name| i32::try_from(settings.number(name)).ok();
+    let (codec, level) = match settings.word("compression.type") {
+        "uncompressed" => (Codec::None, None),
+        "gzip" => (Codec::Gzip, level("compression.gzip.level")),
+        "snappy" => (Codec::Snappy, None),
+        "lz4" => (Codec::Lz4, None),
+        "zstd" => (Codec::Zstd, level("compression.zstd.level")),
+        _ => return None,
+    };
+    Some(Compression { codec, level })
 }

@@ -55,7 +55,7 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         Kind::Int { min: 1, max: 17 },
         "9",
         None,
-        "Level used when the broker compresses with lz4.",
+        "Of no effect here: there is one level of lz4.",
     ),
     topic(
         "compression.type",
@@ -301,6 +301,12 @@ impl<'a> TopicSettings<'a> {
     #[must_use]
     pub fn ratio(&self, name: &str) -> f64 {
         self.by_name(name).trim().parse().expect("the value was checked when it was set")
+    }
+
+    /// The word in force (`compression.type`).
+    #[must_use]
+    pub fn word(&self, name: &str) -> &'a str {
+        self.by_name(name).trim()
     }
 
     /// Whether a word is in force (`cleanup.policy`, `message.timestamp.type`).

@@ -14,11 +14,9 @@ use crate::config::{
     BROKER_SETTINGS, BrokerSettings, Kind, Setting, Source, TOPIC_SETTINGS, TopicSetting, TopicSettings,
     Values, broker_setting,
 };
+use crate::config_changes::ResourceType;
 use crate::node::Node;
 use crate::topics;
-
-const TOPIC: i8 = 2;
-const BROKER: i8 = 4;
 
 const SOURCE_TOPIC: i8 = 1;
 const SOURCE_STATIC_BROKER: i8 = 4;
@@ -40,7 +38,8 @@ struct Broker<'a> {
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DescribeConfigsRequest<'_>) -> Handled {
     let wish = Wish { synonyms: request.include_synonyms, documentation: request.include_documentation };
-    let all_known = request.resources.iter().all(|resource| matches!(resource.resource_type, TOPIC | BROKER));
+    let all_known =
+        request.resources.iter().all(|resource| ResourceType::from_code(resource.resource_type).is_some());
     let broker = Broker { settings: &node.settings, image: node.metadata.image() };
     // Once is enough: a short request must not ask for the same long answer a million times.
     let mut seen = BTreeSet::new();
@@ -77,18 +76,28 @@ fn describe<'a>(
     let asked = resource.configuration_keys.as_deref().filter(|keys| !keys.is_empty());
     let wanted = |name: &str| asked.is_none_or(|keys| keys.contains(&name));
     let values = &broker.settings.values;
-    if resource.resource_type == TOPIC {
+    let kind = ResourceType::from_code(resource.resource_type).ok_or(ErrorCode::InvalidRequest)?;
+    if matches!(kind, ResourceType::ClientMetrics | ResourceType::Group) {
+        // None has settings of its own here; in Kafka, too, it need not exist.
+        let is_named = !resource.resource_name.is_empty();
+        return if is_named { Ok(Vec::new()) } else { Err(ErrorCode::InvalidRequest) };
+    }
+    if kind == ResourceType::Topic {
         topics::check_name(resource.resource_name).map_err(|_| ErrorCode::InvalidTopicException)?;
         let topic = broker.image.topic(resource.resource_name).ok_or(ErrorCode::UnknownTopicOrPartition)?;
         let settings = TOPIC_SETTINGS.iter().filter(|setting| wanted(setting.name));
         return Ok(settings.map(|setting| topic_entry(values, &topic.configs, setting, wish)).collect());
     }
-    if resource.resource_name.is_empty() {
+    if kind == ResourceType::Broker && resource.resource_name.is_empty() {
         // The cluster-wide dynamic defaults, of which there are none.
         return Ok(Vec::new());
     }
     if resource.resource_name != broker.settings.node_id.to_string() {
         return Err(ErrorCode::InvalidRequest);
+    }
+    if kind == ResourceType::BrokerLogger {
+        // Loggers have no names that clients could know.
+        return Ok(Vec::new());
     }
     let settings = BROKER_SETTINGS.iter().filter(|setting| wanted(setting.name));
     Ok(settings.map(|setting| broker_entry(values, setting, wish)).collect())

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use milepost_batch::{BatchBuilder, BatchOptions};
-use milepost_model::{Offset, Timestamp};
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec, TimestampType};
+use milepost_model::{Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp};
 use milepost_storage::Pace;
 use milepost_wire::messages::alter_configs::{self, AlterConfigsRequest, AlterConfigsResponse};
 use milepost_wire::messages::describe_configs::{
     DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse,
 };
+use milepost_wire::messages::fetch::{FetchPartition, FetchRequest, FetchResponse, FetchTopic};
 use milepost_wire::messages::incremental_alter_configs::{
     AlterConfigsResource, AlterableConfig, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse,
 };
 use milepost_wire::{ApiKey, ErrorCode};
 
-use crate::harness::{Broker, Frame, START_MS, all_versions, batch};
+use crate::harness::{Broker, Frame, START_MS, all_versions, batch, batch_with};
 
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
@@ -242,4 +243,80 @@ fn changed_settings_hold_for_the_next_produce_of_every_partition() {
         assert_eq!(change(&mut broker, "t", &undo), ErrorCode::None);
         assert!(broker.produce("t", 0, bytes).is_ok(), "without {changes:?}");
     }
+}
+
+/// The first batch of t-0 at or behind this offset, as it is stored.
+fn stored(broker: &mut Broker, offset: i64) -> Vec<u8> {
+    let partition =
+        FetchPartition { fetch_offset: offset, partition_max_bytes: 1 << 20, ..FetchPartition::default() };
+    let topics = vec![FetchTopic { topic: "t", partitions: vec![partition], ..FetchTopic::default() }];
+    let frame = broker.ask(12, &FetchRequest { max_bytes: 1 << 20, topics, ..FetchRequest::default() });
+    let response: FetchResponse<'_> = frame.read();
+    response.responses[0].partitions[0].records.expect("never null").to_vec()
+}
+
+#[test]
+fn batches_are_stored_in_the_codec_that_the_topic_names() {
+    let codecs = [
+        ("uncompressed", Codec::None),
+        ("gzip", Codec::Gzip),
+        ("snappy", Codec::Snappy),
+        ("lz4", Codec::Lz4),
+        ("zstd", Codec::Zstd),
+    ];
+    let mut broker = with_topic();
+    for (word, wanted) in codecs {
+        assert_eq!(change(&mut broker, "t", &[("compression.type", SET, Some(word))]), ErrorCode::None);
+        for (_, codec) in codecs {
+            let options = BatchOptions { codec, ..BatchOptions::default() };
+            let sent = batch_with(options, &["one", "two", &"three ".repeat(100)]);
+            let offset = broker.produce("t", 0, &sent).expect("a good batch");
+            let bytes = stored(&mut broker, offset);
+            let (view, _) = BatchView::parse(&bytes).expect("a batch");
+            assert!(view.crc_matches());
+            assert_eq!(view.codec(), Ok(wanted), "{codec} in {word}");
+            let records = view.records().expect("it opens");
+            let lengths: Vec<_> =
+                records.iter().map(|record| record.expect("a record").value.map_or(0, <[u8]>::len)).collect();
+            assert_eq!(lengths, [3, 3, 600]);
+        }
+    }
+    assert_eq!(change(&mut broker, "t", &[("compression.type", SET, Some("producer"))]), ErrorCode::None);
+    let options = BatchOptions { codec: Codec::Lz4, ..BatchOptions::default() };
+    let sent = batch_with(options, &["as it came"]);
+    let offset = broker.produce("t", 0, &sent).expect("a good batch");
+    assert_eq!(stored(&mut broker, offset)[16..], sent[16..], "but for offset and epoch");
+}
+
+#[test]
+fn a_batch_that_is_compressed_anew_is_checked_before_and_after() {
+    let mut broker = with_topic();
+    let small = [("max.message.bytes", SET, Some("300")), ("compression.type", SET, Some("uncompressed"))];
+    assert_eq!(change(&mut broker, "t", &small), ErrorCode::None);
+    let options = BatchOptions { codec: Codec::Gzip, ..BatchOptions::default() };
+    let fits_only_as_it_came = batch_with(options, &[&"x".repeat(1000)]);
+    assert!(fits_only_as_it_came.len() < 300);
+    assert_eq!(broker.produce("t", 0, &fits_only_as_it_came), Err(ErrorCode::MessageTooLarge));
+    let mut damaged = batch_with(options, &["one"]);
+    *damaged.last_mut().expect("bytes") ^= 1;
+    assert_eq!(broker.produce("t", 0, &damaged), Err(ErrorCode::CorruptMessage));
+    let old = "message.timestamp.before.max.ms";
+    assert_eq!(change(&mut broker, "t", &[(old, SET, Some("10"))]), ErrorCode::None);
+    broker.pass_ms(11);
+    assert_eq!(broker.produce("t", 0, &batch_with(options, &["one"])), Err(ErrorCode::InvalidTimestamp));
+    let stamped = ("message.timestamp.type", SET, Some("LogAppendTime"));
+    assert_eq!(change(&mut broker, "t", &[(old, DELETE, None), stamped]), ErrorCode::None);
+    let numbered = BatchOptions {
+        producer: Some(ProducerIdentity { id: ProducerId(5), epoch: ProducerEpoch(0) }),
+        base_sequence: Some(0),
+        ..options
+    };
+    let sent = batch_with(numbered, &["one", "two"]);
+    assert_eq!(broker.produce("t", 0, &sent), Ok(0), "nothing was kept of what was refused");
+    assert_eq!(broker.produce("t", 0, &sent), Ok(0), "a duplicate, whatever its codec");
+    let bytes = stored(&mut broker, 0);
+    let (view, rest) = BatchView::parse(&bytes).expect("a batch");
+    assert!(rest.is_empty() && view.crc_matches());
+    assert_eq!((view.codec(), view.max_timestamp().0), (Ok(Codec::None), START_MS + 11));
+    assert_eq!(view.timestamp_type(), TimestampType::LogAppendTime);
 }

@@ -86,6 +86,12 @@ fn what_describe_configs_refuses() {
         (resource(BROKER, "2"), ErrorCode::InvalidRequest),
         (resource(BROKER, "one"), ErrorCode::InvalidRequest),
         (resource(BROKER, ""), ErrorCode::None),
+        (resource(8, "1"), ErrorCode::None),
+        (resource(8, ""), ErrorCode::InvalidRequest),
+        (resource(16, "metrics"), ErrorCode::None),
+        (resource(16, ""), ErrorCode::InvalidRequest),
+        (resource(32, "group"), ErrorCode::None),
+        (resource(32, ""), ErrorCode::InvalidRequest),
     ];
     for (resource, expected) in single {
         assert_eq!(codes(&mut broker, vec![resource.clone()]), [expected], "{resource:?}");

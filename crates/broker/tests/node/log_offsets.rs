@@ -2,6 +2,9 @@
 
 use milepost_batch::{BatchBuilder, BatchOptions};
 use milepost_model::{Offset, Timestamp};
+use milepost_wire::messages::delete_records::{
+    DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic,
+};
 use milepost_wire::messages::list_offsets::{
     ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic,
 };
@@ -93,6 +96,23 @@ fn special_times_and_the_versions_that_know_them() {
     }
     assert_eq!(found(&mut broker, 11, &list("t", 0, -7)), unsupported);
     assert_eq!(found(&mut broker, 7, &list("t", 1, MAX_TIMESTAMP)), nothing, "an empty log");
+}
+
+#[test]
+fn what_was_deleted_is_found_no_more() {
+    let mut broker = with_times();
+    let partitions = vec![DeleteRecordsPartition { partition_index: 0, offset: 4 }];
+    let topics = vec![DeleteRecordsTopic { name: "t", partitions }];
+    broker.ask(2, &DeleteRecordsRequest { topics, timeout_ms: 1000 });
+    let epoch = current_epoch(&mut broker);
+    assert_eq!(found(&mut broker, 11, &list("t", 0, EARLIEST)), (ErrorCode::None, 4, -1));
+    assert_eq!(found(&mut broker, 11, &list("t", 0, START_MS)), (ErrorCode::None, 4, 40));
+    assert_eq!(found(&mut broker, 11, &list("t", 0, START_MS + 41)), (ErrorCode::None, -1, -1));
+    let frame = broker.ask(11, &list("t", 0, EARLIEST));
+    let response: ListOffsetsResponse<'_> = frame.read();
+    assert_eq!(response.topics[0].partitions[0].leader_epoch, epoch);
+    let newest = found(&mut broker, 11, &list("t", 0, MAX_TIMESTAMP));
+    assert_eq!(newest, (ErrorCode::None, 3, 50), "its batch is still there, and Kafka looks no closer");
 }
 
 #[test]

@@ -204,6 +204,11 @@ impl LogSet {
         if let Some(reason) = &partition.offline {
             return Err(AppendError::Offline { reason: reason.clone() });
         }
+        let recoded = match origin {
+            AppendOrigin::Client => partition.recode(batch, now.wall)?,
+            AppendOrigin::Coordinator => None,
+        };
+        let batch = recoded.as_deref().unwrap_or(batch);
         let max_run_bytes = MAX_RUN_BYTES.min(self.settings.max_round_bytes);
         let appended =
             partition.append(batch, AppendContext { origin, epoch: self.epoch, now, max_run_bytes })?;
