@@ -3,7 +3,7 @@
 //!
 //! Pure: no clock, no randomness, no log. A session belongs to whoever knows its number and outlives connections. It is
 //! a convenience that may be taken away at any time: a client whose session is gone is told so and begins a new one.
-//! So there are bounds: of sessions, of partitions in one, and of partitions in all. Called by the handler of Fetch.
+//! So there are bounds: of sessions, of the bytes of one, and of the bytes of all. Called by the handler of Fetch.
 
 mod session;
 
@@ -19,10 +19,10 @@ pub(crate) use session::{Seen, SessionPartition, TopicKey, TopicKeys};
 #[cfg(test)]
 mod tests;
 
-/// The most partitions of one session. Who fetches more is answered in full, every time.
-const SESSION_PARTITIONS_MAX: usize = 10_000;
-/// The most partitions of all sessions together: about a hundred bytes each.
-const ALL_PARTITIONS_MAX: usize = 1_000_000;
+/// The most that one session takes, which is some 18,000 partitions. Who fetches more is answered in full, every time.
+const SESSION_BYTES_MAX: usize = 4 << 20;
+/// The most that all sessions take together.
+const ALL_BYTES_MAX: usize = 64 << 20;
 /// How long a session must have been idle, or must have lived, before it may make room for another; Kafka's figure.
 const EVICTION_MS: u64 = 120_000;
 /// The epoch that the first incremental request of a session has.
@@ -63,14 +63,14 @@ pub(crate) struct FetchSessions {
     slots_max: usize,
     sessions: BTreeMap<SessionId, Session>,
     by_use: BTreeSet<(Instant, SessionId)>,
-    /// Partitions of all of them.
-    partitions: usize,
+    /// About what all of them take.
+    size_bytes: usize,
 }
 
 impl FetchSessions {
     /// None yet, and never more than `slots_max`.
     pub(crate) fn new(slots_max: usize) -> Self {
-        Self { slots_max, sessions: BTreeMap::new(), by_use: BTreeSet::new(), partitions: 0 }
+        Self { slots_max, sessions: BTreeMap::new(), by_use: BTreeSet::new(), size_bytes: 0 }
     }
 
     /// Begins a session with what its first answer says, if there is room. `numbers` gives numbers at random until one
@@ -82,8 +82,8 @@ impl FetchSessions {
         partitions: Vec<(SessionPartition, Seen)>,
         mut numbers: impl FnMut() -> i32,
     ) -> Option<SessionId> {
-        let size = partitions.len();
-        if size > SESSION_PARTITIONS_MAX || !self.make_room(now, size) {
+        let session = Session::new(now, topic_keys, partitions);
+        if session.size_bytes() > SESSION_BYTES_MAX || !self.make_room(now, &session) {
             return None;
         }
         let id = loop {
@@ -92,8 +92,7 @@ impl FetchSessions {
                 break id;
             }
         };
-        let session = Session::new(now, topic_keys, partitions);
-        self.partitions += session.len();
+        self.size_bytes += session.size_bytes();
         self.by_use.insert((now, id));
         self.sessions.insert(id, session);
         Some(id)
@@ -114,16 +113,16 @@ impl FetchSessions {
         self.by_use.remove(&(session.last_used, update.id));
         session.last_used = now;
         session.epoch = next_epoch(update.epoch);
-        let before = session.len();
+        let before = session.size_bytes();
         session.change(&update.partitions, &update.forgotten);
-        let after = session.len();
+        let (is_empty, after) = (session.len() == 0, session.size_bytes());
         self.by_use.insert((now, update.id));
-        self.partitions = self.partitions - before + after;
-        if after == 0 {
+        self.size_bytes = self.size_bytes - before + after;
+        if is_empty {
             self.remove(update.id);
             return Ok(Updated::Closed);
         }
-        if after > SESSION_PARTITIONS_MAX || self.partitions > ALL_PARTITIONS_MAX {
+        if after > SESSION_BYTES_MAX || self.size_bytes > ALL_BYTES_MAX {
             self.remove(update.id);
             return Err(ErrorCode::FetchSessionIdNotFound);
         }
@@ -156,19 +155,19 @@ impl FetchSessions {
     pub(crate) fn remove(&mut self, id: SessionId) {
         if let Some(session) = self.sessions.remove(&id) {
             self.by_use.remove(&(session.last_used, id));
-            self.partitions -= session.len();
+            self.size_bytes -= session.size_bytes();
         }
     }
 
-    /// Whether a session of this size may come. One that was idle for long makes room, and else the smallest of those
+    /// Whether this session may come. One that was idle for long makes room, and else the smallest of those
     /// that have lived for long, if it is smaller.
-    fn make_room(&mut self, now: Instant, size: usize) -> bool {
+    fn make_room(&mut self, now: Instant, session: &Session) -> bool {
         if self.sessions.len() >= self.slots_max {
-            let Some(id) = self.evictable(now, size) else { return false };
+            let Some(id) = self.evictable(now, session.len()) else { return false };
             self.remove(id);
         }
         // Without any slots there is still none.
-        self.sessions.len() < self.slots_max && self.partitions + size <= ALL_PARTITIONS_MAX
+        self.sessions.len() < self.slots_max && self.size_bytes + session.size_bytes() <= ALL_BYTES_MAX
     }
 
     fn evictable(&self, now: Instant, size: usize) -> Option<SessionId> {

@@ -1,6 +1,7 @@
 //! One session: its partitions in the order in which they are read, and what its client last heard of each.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use milepost_model::{Instant, TopicId};
 use milepost_wire::messages::fetch::FetchPartition;
@@ -17,8 +18,20 @@ pub(crate) enum TopicKeys {
 /// A topic as the requests of a session name it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TopicKey {
-    Name(String),
+    Name(Arc<str>),
     Id(TopicId),
+}
+
+/// About what one partition of a session takes, beside the name of its topic.
+const PARTITION_BYTES: usize = 200;
+
+/// What a partition of this topic takes. A name counts for every partition, though neighbours share it: whoever names
+/// each topic anew must not get more room by it.
+pub(super) fn size_bytes(topic: &TopicKey) -> usize {
+    match topic {
+        TopicKey::Name(name) => PARTITION_BYTES + name.len(),
+        TopicKey::Id(_) => PARTITION_BYTES,
+    }
 }
 
 /// One partition of a session.
@@ -77,6 +90,7 @@ pub(super) struct Session {
     line: BTreeMap<u64, (SessionPartition, Heard)>,
     places: BTreeMap<(TopicKey, i32), u64>,
     next_place: u64,
+    size_bytes: usize,
 }
 
 impl Session {
@@ -93,6 +107,7 @@ impl Session {
             line: BTreeMap::new(),
             places: BTreeMap::new(),
             next_place: 0,
+            size_bytes: 0,
         };
         for (partition, seen) in partitions {
             session.put(partition, Heard::of(seen));
@@ -106,6 +121,11 @@ impl Session {
 
     pub(super) fn len(&self) -> usize {
         self.line.len()
+    }
+
+    /// About what it takes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.size_bytes
     }
 
     pub(super) fn partitions(&self) -> impl Iterator<Item = &SessionPartition> {
@@ -127,7 +147,7 @@ impl Session {
         }
         for key in forgotten {
             if let Some(place) = self.places.remove(key) {
-                self.line.remove(&place);
+                self.take(place);
             }
         }
     }
@@ -142,7 +162,7 @@ impl Session {
             named.push(heard.is_news(*seen));
             *heard = Heard::of(*seen);
             if seen.has_records
-                && let Some((partition, heard)) = self.line.remove(&place)
+                && let Some((partition, heard)) = self.take(place)
             {
                 self.put(partition, heard);
             }
@@ -154,9 +174,16 @@ impl Session {
     fn put(&mut self, partition: SessionPartition, heard: Heard) {
         let key = (partition.topic.clone(), partition.asked.partition);
         if let Some(place) = self.places.insert(key, self.next_place) {
-            self.line.remove(&place);
+            self.take(place);
         }
+        self.size_bytes += size_bytes(&partition.topic);
         self.line.insert(self.next_place, (partition, heard));
         self.next_place += 1;
+    }
+
+    fn take(&mut self, place: u64) -> Option<(SessionPartition, Heard)> {
+        let taken = self.line.remove(&place)?;
+        self.size_bytes -= size_bytes(&taken.0.topic);
+        Some(taken)
     }
 }

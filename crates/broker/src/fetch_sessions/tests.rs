@@ -6,8 +6,11 @@ use milepost_wire::messages::fetch::FetchPartition;
 
 use super::*;
 
+/// What a partition of these topics takes.
+const SIZE_BYTES: usize = 202;
+
 fn topic(number: u64) -> TopicKey {
-    TopicKey::Name(format!("t{number}"))
+    TopicKey::Name(format!("t{number}").into())
 }
 
 fn asked(partition: i32, offset: i64) -> FetchPartition {
@@ -52,7 +55,7 @@ fn the_turn_of_a_request_is_checked() {
     let forgotten = (0..2).map(|index| (topic(0), index)).collect();
     assert_eq!(sessions.update(now, &Update { forgotten, ..update(id, 3) }), Ok(Updated::Closed));
     assert_eq!(sessions.update(now, &update(id, 4)), Err(ErrorCode::FetchSessionIdNotFound));
-    assert_eq!(sessions.partitions, 0);
+    assert_eq!(sessions.size_bytes, 0);
 }
 
 #[test]
@@ -75,35 +78,49 @@ fn who_makes_room() {
     // Two minutes later whoever was idle for longest goes, whatever its size.
     let newest = create(&mut sessions, 170_001, 1).expect("the idle one makes room");
     assert!(newest == large || sessions.partitions(large).count() == 0);
-    assert_eq!(sessions.partitions, 3);
+    assert_eq!(sessions.size_bytes, 3 * SIZE_BYTES);
     assert_eq!(create(&mut FetchSessions::new(0), 0, 1), None, "no slots, no sessions");
 }
 
 #[test]
 fn a_session_is_bounded_when_it_begins_and_while_it_grows() {
     let mut sessions = FetchSessions::new(10);
-    let max = i32::try_from(SESSION_PARTITIONS_MAX).unwrap();
+    let max = i32::try_from(SESSION_BYTES_MAX / SIZE_BYTES).unwrap();
     assert_eq!(create(&mut sessions, 0, max + 1), None);
     let id = create(&mut sessions, 0, max).expect("there is room");
     let one_more = asked(max, 0);
     let grown = Update { partitions: vec![(topic(0), &one_more)], ..update(id, 1) };
     assert_eq!(sessions.update(Instant(0), &grown), Err(ErrorCode::FetchSessionIdNotFound));
-    assert_eq!((sessions.sessions.len(), sessions.by_use.len(), sessions.partitions), (0, 0, 0));
+    assert_eq!((sessions.sessions.len(), sessions.by_use.len(), sessions.size_bytes), (0, 0, 0));
 }
 
 #[test]
 fn all_sessions_together_are_bounded() {
     let mut sessions = FetchSessions::new(usize::MAX);
-    let max = i32::try_from(SESSION_PARTITIONS_MAX).unwrap();
+    let max = i32::try_from(SESSION_BYTES_MAX / SIZE_BYTES).unwrap();
     let mut next = 0;
     let mut create = || {
-        sessions.create(Instant(0), TopicKeys::Ids, partitions(max), || {
+        sessions.create(Instant(0), TopicKeys::Names, partitions(max), || {
             next += 1;
             next
         })
     };
     let made = (0..).take_while(|_| create().is_some()).count();
-    assert_eq!(made, ALL_PARTITIONS_MAX / SESSION_PARTITIONS_MAX);
+    assert_eq!(made, ALL_BYTES_MAX / (usize::try_from(max).unwrap() * SIZE_BYTES));
+}
+
+#[test]
+fn long_names_take_more_room() {
+    let mut sessions = FetchSessions::new(10);
+    let name = TopicKey::Name("x".repeat(30_000).into());
+    let partition = SessionPartition { topic: name, asked: asked(0, 0) };
+    let many = (0..SESSION_BYTES_MAX / 30_000 + 1).map(|index| {
+        let asked = asked(i32::try_from(index).unwrap(), 0);
+        (SessionPartition { asked, ..partition.clone() }, quiet(0))
+    });
+    let (few, many): (Vec<_>, Vec<_>) = (many.clone().take(3).collect(), many.collect());
+    assert!(sessions.create(Instant(0), TopicKeys::Names, many, || 1).is_none());
+    assert!(sessions.create(Instant(0), TopicKeys::Names, few, || 1).is_some());
 }
 
 /// What the client heard and fetches, in a list.
@@ -199,7 +216,7 @@ fn a_session_answers_as_the_model_does() {
             let theirs: Vec<_> =
                 line.iter().map(|known| (known.key.0.clone(), known.key.1, known.offset)).collect();
             assert_eq!(ours, theirs, "seed {seed}, epoch {epoch}");
-            assert_eq!(sessions.partitions, line.len());
+            assert_eq!(sessions.size_bytes, line.len() * SIZE_BYTES);
             let seen: Vec<_> = line.iter().map(|_| numbers.seen()).collect();
             let named = sessions.answer(id, epoch, &seen).expect("its turn");
             assert_eq!(named, model_answer(&mut line, &seen), "seed {seed}, epoch {epoch}");

@@ -91,7 +91,7 @@ pub(super) fn plan(
     let version = context.key.version;
     let topic_keys = if version >= TOPIC_IDS_FROM { TopicKeys::Ids } else { TopicKeys::Names };
     let key = |name: &str, id| match topic_keys {
-        TopicKeys::Names => TopicKey::Name(name.to_owned()),
+        TopicKeys::Names => TopicKey::Name(name.into()),
         TopicKeys::Ids => TopicKey::Id(id),
     };
     let asked_at = context.now.monotonic;
