@@ -19,14 +19,16 @@ fn batch(codec: Codec) -> Vec<u8> {
         let value = format!("a value that compresses well, number {number}");
         let header = Header { key: b"name", value: Some(b"header") };
         let key = (number % 2 == 0).then_some(b"key".as_slice());
-        builder.append(Timestamp(1000 + number), key, Some(value.as_bytes()), &[header]).unwrap();
+        builder
+            .append(Timestamp(1000 + number), key, Some(value.as_bytes()), &[header])
+            .expect("a small record");
     }
     builder.build(Offset(0))
 }
 
 /// Everything that a reader sees of a batch, apart from how it is compressed.
 fn content(bytes: &[u8]) -> Vec<String> {
-    let (view, rest) = BatchView::parse(bytes).unwrap();
+    let (view, rest) = BatchView::parse(bytes).expect("a batch");
     assert!(rest.is_empty() && view.crc_matches());
     assert_eq!(view.timestamp_type(), TimestampType::CreateTime);
     let header = format!(
@@ -39,8 +41,10 @@ fn content(bytes: &[u8]) -> Vec<String> {
         view.max_timestamp(),
         view.record_count()
     );
-    let records = view.records().unwrap();
-    std::iter::once(header).chain(records.iter().map(|record| format!("{:?}", record.unwrap()))).collect()
+    let records = view.records().expect("it opens");
+    std::iter::once(header)
+        .chain(records.iter().map(|record| format!("{:?}", record.expect("a record"))))
+        .collect()
 }
 
 #[test]
