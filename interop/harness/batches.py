@@ -1,6 +1,7 @@
 """Record batches by hand, and the header of a batch as it lies in a segment file."""
 
 import struct
+import time
 
 HEADER_BYTES = 61
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
@@ -38,14 +39,20 @@ def varint(value):
     return bytes(out)
 
 
-def record(index, value):
-    body = b"\0" + varint(0) + varint(index) + varint(-1) + varint(len(value)) + value + varint(0)
+def bytes_or_none(value):
+    return varint(-1) if value is None else varint(len(value)) + value
+
+
+def record(index, value, key=None):
+    body = b"\0" + varint(0) + varint(index) + bytes_or_none(key) + bytes_or_none(value) + varint(0)
     return varint(len(body)) + body
 
 
-def batch(values, producer=(-1, -1), base_sequence=-1, timestamp=1_700_000_000_000):
-    """One uncompressed batch of the given values."""
-    records = b"".join(record(index, value) for index, value in enumerate(values))
+def batch(values, producer=(-1, -1), base_sequence=-1, timestamp=None, keys=None):
+    """One uncompressed batch of the given values, of now unless it is said when: old records are not kept."""
+    timestamp = int(time.time() * 1000) if timestamp is None else timestamp
+    keys = keys or [None] * len(values)
+    records = b"".join(record(index, value, key) for index, (value, key) in enumerate(zip(values, keys)))
     producer_id, producer_epoch = producer
     covered = struct.pack(
         ">hiqqqhii", 0, len(values) - 1, timestamp, timestamp, producer_id, producer_epoch, base_sequence, len(values)
@@ -66,3 +73,34 @@ def headers(data):
         assert crc == crc32c(whole[21:]), f"the batch at offset {base_offset} has a wrong CRC"
         yield base_offset, CODECS[attributes & 7], struct.unpack(">i", whole[57:61])[0], whole
         data = data[12 + length :]
+
+
+def unzigzag(data, at):
+    """(value, position after it) of a varint."""
+    result = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (result >> 1) ^ -(result & 1), at
+        shift += 7
+
+
+def records(data):
+    """(offset, key, value) of each record of uncompressed batches."""
+    for base_offset, codec, count, whole in headers(data):
+        assert codec == "none"
+        at = HEADER_BYTES
+        for _ in range(count):
+            length, at = unzigzag(whole, at)
+            end = at + length
+            _, at = unzigzag(whole, at + 1)
+            delta, at = unzigzag(whole, at)
+            fields = []
+            for _ in range(2):
+                size, at = unzigzag(whole, at)
+                fields.append(None if size < 0 else whole[at : at + size])
+                at += max(size, 0)
+            yield base_offset + delta, fields[0], fields[1]
+            at = end
