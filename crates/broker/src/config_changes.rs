@@ -234,6 +234,7 @@ fn alter_topic(
         let why = format!("The topic '{}' does not exist.", resource.name);
         return Err(Refusal::with_message(ErrorCode::UnknownTopicOrPartition, why));
     };
+    check_offsets_are_kept(&topic, &TopicSettings::new(&changed, values))?;
     if effect == Effect::OnlyChecked {
         return Ok(());
     }
@@ -249,6 +250,19 @@ fn alter_topic(
         .map_err(|error| errors::of_proposal(&error))?;
     *last = Some(position);
     Ok(())
+}
+
+/// A Kafka broker lets committed offsets be deleted by age; each consumer would then begin anew, in silence.
+fn check_offsets_are_kept(topic: &Topic, changed: &TopicSettings<'_>) -> Result<(), Refusal> {
+    let is_compacted_only =
+        changed.has_word("cleanup.policy", "compact") && !changed.has_word("cleanup.policy", "delete");
+    if !topic.is_internal || is_compacted_only {
+        return Ok(());
+    }
+    Err(invalid_config(format!(
+        "The cleanup.policy of {} is compact and stays so, because positions would be lost without it.",
+        topic.name
+    )))
 }
 
 /// The settings of a topic after a change; not yet checked.

@@ -320,3 +320,24 @@ fn a_batch_that_is_compressed_anew_is_checked_before_and_after() {
     assert_eq!((view.codec(), view.max_timestamp().0), (Ok(Codec::None), START_MS + 11));
     assert_eq!(view.timestamp_type(), TimestampType::LogAppendTime);
 }
+
+#[test]
+fn the_topic_of_committed_offsets_stays_compacted() {
+    const OFFSETS: &str = "__consumer_offsets";
+    let mut broker = Broker::start(&[]);
+    let before = own(&mut broker, OFFSETS);
+    for policy in ["delete", "compact,delete", ""] {
+        let changed = change(&mut broker, OFFSETS, &[("cleanup.policy", SET, Some(policy))]);
+        assert_eq!(changed, ErrorCode::InvalidConfig, "{policy:?}");
+    }
+    assert_eq!(change(&mut broker, OFFSETS, &[("cleanup.policy", DELETE, None)]), ErrorCode::InvalidConfig);
+    // AlterConfigs sets back what it does not name.
+    assert_eq!(
+        replace(&mut broker, 2, OFFSETS, &[("segment.ms", Some("1000000"))]),
+        ErrorCode::InvalidConfig
+    );
+    assert_eq!(own(&mut broker, OFFSETS), before);
+    let both = [("segment.ms", Some("1000000")), ("cleanup.policy", Some("compact"))];
+    assert_eq!(replace(&mut broker, 2, OFFSETS, &both), ErrorCode::None);
+    assert_eq!(change(&mut broker, OFFSETS, &[("delete.retention.ms", SET, Some("5"))]), ErrorCode::None);
+}
