@@ -209,7 +209,7 @@ fn a_producers_last_batch_stays_when_it_lost_its_records() {
             ..BatchOptions::default()
         };
         let mut builder = BatchBuilder::new(options);
-        builder.append(Timestamp(START_MS), Some(key.as_bytes()), Some(b"1"), &[]).unwrap();
+        builder.append(Timestamp(START_MS + 50), Some(key.as_bytes()), Some(b"1"), &[]).unwrap();
         set.append(id, &builder.build(Offset::ZERO), AppendOrigin::Client, now(0)).unwrap();
     }
     settle(&mut set, now(0));
@@ -228,6 +228,9 @@ fn a_producers_last_batch_stays_when_it_lost_its_records() {
         "the first batch went, the last is empty"
     );
     assert_eq!(all[0].len(), 61);
+    // Its largest timestamp is nobody's any more.
+    let largest = set.offset_of_max_timestamp(id).unwrap().map(|(offset, time, _)| (offset.0, time.0));
+    assert_eq!(largest, Some((2, START_MS + 1)));
 }
 
 #[test]

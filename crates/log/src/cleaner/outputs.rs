@@ -53,9 +53,11 @@ impl Outputs {
         }
         let segment = self.segments.last_mut().expect("one was just made if there was none");
         let max_timestamp = batch.max_timestamp();
+        // The header of a batch that lost its records still has their largest timestamp, which is nobody's now.
+        let is_somebodys = max_timestamp >= Timestamp(0) && batch.record_count() > 0;
         let shape = BatchShape {
             last_offset: batch.last_offset(),
-            max_timestamp: (max_timestamp >= Timestamp(0)).then_some(max_timestamp),
+            max_timestamp: is_somebodys.then_some(max_timestamp),
             size_bytes: batch.size_bytes() as u64,
         };
         segment.accept(shape, config.index_interval_bytes);
