@@ -209,7 +209,7 @@ fn refuse_broker(node_id: i32, resource: &ResourceChange<'_>) -> Result<(), Refu
         return Ok(());
     }
     let names: Vec<&str> = resource.settings.iter().map(|setting| setting.name).collect();
-    Err(invalid_request(format!("Cannot update these configs dynamically: Set({})", names.join(", "))))
+    Err(invalid_request(format!("Cannot update these configs dynamically: [{}]", names.join(", "))))
 }
 
 fn alter_topic(

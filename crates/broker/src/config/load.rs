@@ -194,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn a_value_outside_its_bounds_is_refused_with_the_bounds() {
+    fn a_value_outside_its_bounds_is_refused_with_the_bound_it_breaks() {
         let error = Loader::default().flag("num.partitions=0").unwrap_err().to_string();
-        assert!(error.contains("from 1 to"), "{error}");
+        assert!(error.contains("at least 1"), "{error}");
         let mut loader = Loader::default();
         loader.flag("group.min.session.timeout.ms=5000").unwrap();
         loader.flag("group.max.session.timeout.ms=4000").unwrap();
