@@ -28,6 +28,8 @@ def test_librdkafka_batches_are_stored_as_they_came(watched, clients, name, code
         member = clients.start("librdkafka", server, group=name, auto_offset_reset="earliest")
         member.produce(name, partition=0, first=0, count=500, compression=codec)
 
+        # Segments are written a moment after they are durable, and at once for a reader.
+        _, _, fetched = wire.fetch(connection, name, 0, 0)
         with open(os.path.join(server.data, f"{name}-0", "00000000000000000000.log"), "rb") as segment:
             stored = list(batches.headers(segment.read()))
         assert sum(count for _, _, count, _ in stored) == 500
@@ -39,7 +41,6 @@ def test_librdkafka_batches_are_stored_as_they_came(watched, clients, name, code
         assert all(whole[17:] in sent for _, _, _, whole in stored)
 
         # And the same bytes go out again.
-        _, _, fetched = wire.fetch(connection, name, 0, 0)
         assert list(batches.headers(fetched)) == stored
     member.subscribe(name)
     assert [value for _, _, value in member.poll(500)] == [f"value-{number}" for number in range(500)]
