@@ -2,15 +2,19 @@
 //!
 //! The coordinator stores them as they came. It reads only the topics of a subscription (to know who subscribes to
 //! what), and tools read assignments. Whatever a client sent, the worst that comes of it is a [`DecodeError`]
-//! (KAFKA-20570): a custom protocol may use any bytes at all. Called by `groups` and the tools.
+//! (KAFKA-20570): a custom protocol may use any bytes at all. Both are written by members of a group, in version 0,
+//! which every consumer since Kafka 0.9 reads. Called by `groups`, `client` and the tools.
 
 use milepost_model::PartitionIndex;
 
-use crate::DecodeError;
-use crate::bytes::{Format, Reader};
+use crate::bytes::{Format, Reader, put_i16, put_i32, put_length, put_nullable_bytes, put_string};
+use crate::{DecodeError, EncodeError};
 
 #[cfg(test)]
 mod tests;
+
+/// The version that is written: it says all that an assignor without memory needs.
+const VERSION_WRITTEN: i16 = 0;
 
 /// The topics that a subscription names, in the client's order.
 ///
@@ -26,6 +30,23 @@ pub fn subscribed_topics(subscription: &[u8]) -> Result<Vec<&str>, DecodeError> 
         topics.push(reader.string(Format::Plain, "topic")?);
     }
     Ok(topics)
+}
+
+/// The bytes of a subscription to these topics, without user data.
+///
+/// # Errors
+/// When a topic's name is too long, or there are too many.
+pub fn encode_subscription<'a>(
+    topics: impl ExactSizeIterator<Item = &'a str>,
+) -> Result<Vec<u8>, EncodeError> {
+    let mut out = Vec::new();
+    put_i16(&mut out, VERSION_WRITTEN);
+    put_length(&mut out, Format::Plain, Some(topics.len()), "topics")?;
+    for topic in topics {
+        put_string(&mut out, Format::Plain, topic, "topic")?;
+    }
+    put_nullable_bytes(&mut out, Format::Plain, None, "userData")?;
+    Ok(out)
 }
 
 /// What the leader of a group assigned to one member.
@@ -65,6 +86,25 @@ impl<'a> Assignment<'a> {
         }
         let user_data = reader.nullable_bytes(Format::Plain, "userData")?;
         Ok(Self { partitions, user_data })
+    }
+
+    /// The bytes of the assignment.
+    ///
+    /// # Errors
+    /// When a name is too long, or there is too much of something.
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        let mut out = Vec::new();
+        put_i16(&mut out, VERSION_WRITTEN);
+        put_length(&mut out, Format::Plain, Some(self.partitions.len()), "assignedPartitions")?;
+        for assigned in &self.partitions {
+            put_string(&mut out, Format::Plain, assigned.topic, "topic")?;
+            put_length(&mut out, Format::Plain, Some(assigned.partitions.len()), "partitions")?;
+            for partition in &assigned.partitions {
+                put_i32(&mut out, partition.0);
+            }
+        }
+        put_nullable_bytes(&mut out, Format::Plain, self.user_data, "userData")?;
+        Ok(out)
     }
 }
 

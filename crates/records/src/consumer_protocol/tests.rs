@@ -1,6 +1,6 @@
 use milepost_model::PartitionIndex;
 
-use super::{AssignedTopic, Assignment, subscribed_topics};
+use super::{AssignedTopic, Assignment, encode_subscription, subscribed_topics};
 use crate::DecodeError;
 
 const SUBSCRIPTION_V0: &[u8] = b"\0\0\0\0\0\x02\0\x01a\0\x02bc\xff\xff\xff\xff";
@@ -36,4 +36,14 @@ fn malformed_bytes_are_errors() {
     for length in 1..ASSIGNMENT_V1.len() {
         assert!(Assignment::decode(&ASSIGNMENT_V1[..length]).is_err(), "{length} bytes");
     }
+}
+
+#[test]
+fn what_is_written_is_version_0_and_reads_back() {
+    assert_eq!(encode_subscription(["a", "bc"].into_iter()).as_deref(), Ok(SUBSCRIPTION_V0));
+    let mut plain = ASSIGNMENT_V1.to_vec();
+    plain[1] = 0;
+    let assignment = Assignment::decode(ASSIGNMENT_V1).unwrap();
+    assert_eq!(assignment.encode(), Ok(plain.clone()));
+    assert_eq!(Assignment::decode(&plain), Ok(assignment));
 }
