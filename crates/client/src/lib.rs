@@ -1,0 +1,40 @@
+//! A thin, pipelined client for any Kafka cluster, on blocking sockets and plain threads.
+//!
+//! It connects, agrees on versions, finds leaders and coordinators, tries again where that helps, and keeps everything
+//! it holds bounded. [`Connection`] is one socket, [`Cluster`] all of them; [`topics`], [`offsets`], [`Producer`],
+//! [`Reader`] and [`GroupMember`] are what one does with a cluster. ADR 13 says why there is no async runtime.
+//!
+//! This room must never know the broker, print, read flags or the environment, or guess: what the cluster did not say
+//! is an error or an `Option`. The command line calls it, and whoever measures or compares clusters.
+
+mod address;
+mod backoff;
+mod cluster;
+mod connection;
+mod deadline;
+mod error;
+mod group;
+mod metadata;
+pub mod offsets;
+mod options;
+mod producer;
+mod reader;
+pub mod start;
+mod stop;
+mod topic_partition;
+pub mod topics;
+mod transport;
+mod versions;
+
+pub use address::Address;
+pub use cluster::{Cluster, Target};
+pub use connection::{Answer, Connection};
+pub use deadline::Deadline;
+pub use error::{ClientError, explain};
+pub use group::{CommitOutcome, GroupEvent, GroupMember, GroupOptions, ResetPolicy, committed};
+pub use metadata::{Broker, Metadata, PartitionMetadata, TopicMetadata};
+pub use options::Options;
+pub use producer::{Delivery, OutgoingRecord, Partitioning, Producer, ProducerOptions};
+pub use reader::{Fetched, Moved, Polled, Reader, Record};
+pub use stop::Stop;
+pub use topic_partition::TopicPartition;

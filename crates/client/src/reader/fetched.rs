@@ -1,0 +1,119 @@
+//! Batches of one partition, and the records in them.
+
+use std::ops::ControlFlow;
+
+use milepost_batch::{BatchError, BatchView, Headers};
+use milepost_model::{Offset, Timestamp};
+
+use crate::error::ClientError;
+use crate::topic_partition::TopicPartition;
+
+/// One record, borrowed from what was fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Where it lies.
+    pub partition: &'a TopicPartition,
+    /// Its offset there.
+    pub offset: Offset,
+    /// Its time. `None` where the producer gave none.
+    pub timestamp: Option<Timestamp>,
+    /// Its key. None and empty differ.
+    pub key: Option<&'a [u8]>,
+    /// Its value. None and empty differ.
+    pub value: Option<&'a [u8]>,
+    /// Its headers, in order.
+    pub headers: Headers<'a>,
+}
+
+/// Whole batches of one partition, as they came, their checksums verified.
+#[derive(Debug)]
+pub struct Fetched {
+    partition: TopicPartition,
+    /// Records before this one are in the batches too, and were not asked for.
+    from: Offset,
+    next: Offset,
+    bytes: Vec<u8>,
+}
+
+impl Fetched {
+    /// `None` when not even one batch is whole.
+    pub(super) fn new(
+        partition: TopicPartition,
+        from: Offset,
+        mut bytes: Vec<u8>,
+    ) -> Result<Option<Self>, ClientError> {
+        let mut next = from;
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            match BatchView::parse(rest) {
+                Ok((batch, _)) if !batch.crc_matches() => {
+                    let offset = batch.base_offset().0;
+                    return Err(ClientError::Damaged { partition: partition.to_string(), offset });
+                }
+                Ok((batch, behind)) => {
+                    next = next.max(batch.next_offset());
+                    rest = behind;
+                }
+                // Brokers cut an answer at its bound, wherever that is.
+                Err(BatchError::Truncated { .. }) => break,
+                Err(source) => return Err(unreadable(&partition, next, source)),
+            }
+        }
+        let whole = bytes.len() - rest.len();
+        bytes.truncate(whole);
+        Ok((next > from).then_some(Self { partition, from, next, bytes }))
+    }
+
+    /// The partition.
+    #[must_use]
+    pub fn partition(&self) -> &TopicPartition {
+        &self.partition
+    }
+
+    /// Where reading goes on behind these batches.
+    #[must_use]
+    pub fn next_offset(&self) -> Offset {
+        self.next
+    }
+
+    /// Hands out the records in order, until told to break off. Tells whether it was.
+    ///
+    /// # Errors
+    /// When a batch cannot be opened or a record in it is malformed; and those of `take`.
+    pub fn each<E: From<ClientError>>(
+        &self,
+        mut take: impl FnMut(&Record<'_>) -> Result<ControlFlow<()>, E>,
+    ) -> Result<ControlFlow<()>, E> {
+        let mut rest = self.bytes.as_slice();
+        while let Ok((batch, behind)) = BatchView::parse(rest) {
+            rest = behind;
+            if batch.is_control() {
+                continue;
+            }
+            let fail = |source| unreadable(&self.partition, batch.base_offset(), source);
+            let records = batch.records().map_err(fail)?;
+            for record in &records {
+                let record = record.map_err(fail)?;
+                if record.offset < self.from {
+                    continue;
+                }
+                let record = Record {
+                    partition: &self.partition,
+                    offset: record.offset,
+                    timestamp: (record.timestamp.0 >= 0).then_some(record.timestamp),
+                    key: record.key,
+                    value: record.value,
+                    headers: record.headers,
+                };
+                if take(&record)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn unreadable(partition: &TopicPartition, offset: Offset, source: BatchError) -> ClientError {
+    ClientError::Records { partition: partition.to_string(), offset: offset.0, source }
+}
