@@ -2,6 +2,16 @@
 
 use std::process::ExitCode;
 
+/// The codes, for `--help`. README.md has them too.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    done
+  1    it could not be done, or not all of it; the reason is on standard error
+  2    the flags or the configuration were refused before anything started
+  3    serve: storage failed, and the server stopped taking writes
+  4    the cluster could not be reached, or did not answer in time
+  130  stopped (Ctrl-C, SIGTERM) before it was done";
+
 /// The command did what it was told.
 pub(crate) const SUCCESS: ExitCode = ExitCode::SUCCESS;
 
@@ -10,7 +20,7 @@ pub(crate) fn failure() -> ExitCode {
     ExitCode::from(1)
 }
 
-/// The configuration was refused before anything started.
+/// The flags or the configuration were refused before anything started.
 pub(crate) fn bad_configuration() -> ExitCode {
     ExitCode::from(2)
 }
@@ -18,4 +28,17 @@ pub(crate) fn bad_configuration() -> ExitCode {
 /// Storage failed while serving and the process stopped taking writes.
 pub(crate) fn storage_failed() -> ExitCode {
     ExitCode::from(3)
+}
+
+/// The cluster could not be reached, or did not answer in time.
+pub(crate) fn unreachable() -> ExitCode {
+    ExitCode::from(4)
+}
+
+/// The number with which a program ends that Ctrl-C ended.
+pub(crate) const STOPPED: u8 = 130;
+
+/// A signal ended the command before it was done.
+pub(crate) fn stopped() -> ExitCode {
+    ExitCode::from(STOPPED)
 }

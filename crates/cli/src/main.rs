@@ -1,15 +1,21 @@
 //! The program `milepost`: flags in, rendering and exit codes out. Decides nothing about Kafka.
 
+mod cluster_flags;
 mod commands;
 mod exit_code;
+mod failure;
+mod interrupt;
+mod output;
+mod table;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-/// Where a consumer keeps its place: a Kafka-wire-compatible server for consumer offsets and the logs they point into.
+/// Where a consumer keeps its place: a Kafka-wire-compatible server for consumer offsets and the logs they point into,
+/// and a command line for any Kafka cluster.
 #[derive(Debug, Parser)]
-#[command(name = "milepost", version, propagate_version = true)]
+#[command(name = "milepost", version, propagate_version = true, after_help = exit_code::HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -19,11 +25,30 @@ struct Arguments {
 enum Command {
     /// Runs the server: data in ./milepost-data, listening on 127.0.0.1:9092, unless told otherwise.
     Serve(commands::serve::Serve),
+    /// Makes, lists, describes and deletes topics, on any Kafka cluster.
+    #[command(subcommand)]
+    Topic(commands::topic::Topic),
+    /// Prints the script that lets a shell complete the words of this program.
+    Completion(commands::completion::Completion),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.command {
         Command::Serve(serve) => commands::serve::run(&serve),
+        Command::Topic(topic) => failure::exit(commands::topic::run(&topic)),
+        Command::Completion(completion) => {
+            failure::exit(commands::completion::run(&completion, &mut Arguments::command()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
     }
 }

@@ -1,3 +1,5 @@
-//! One file per command.
+//! One file or folder per command.
 
+pub(crate) mod completion;
 pub(crate) mod serve;
+pub(crate) mod topic;

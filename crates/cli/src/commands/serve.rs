@@ -10,6 +10,7 @@ use milepost_broker::node::Node;
 use milepost_broker::server::{Bound, ServeError, SystemClock, SystemRandom};
 use milepost_broker::storage::{self, DataFolder, Durability};
 
+use crate::cluster_flags::BOOTSTRAP_VARIABLE;
 use crate::exit_code;
 
 /// The flags of `serve`.
@@ -122,11 +123,19 @@ fn load_settings(serve: &Serve) -> Result<BrokerSettings, ConfigError> {
     if let Some(file) = &serve.config {
         loader.file(file)?;
     }
-    loader.environment(std::env::vars())?;
+    loader.environment(environment())?;
     for pair in &serve.settings {
         loader.flag(pair)?;
     }
     loader.finish()
+}
+
+/// The environment, but for what is said to the commands that are clients. What is no text becomes text that no setting
+/// accepts.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+        .filter(|(name, _)| name != BOOTSTRAP_VARIABLE)
 }
 
 /// Clients must be told an address that they can connect to.

@@ -1,0 +1,81 @@
+//! `milepost topic describe`.
+
+use clap::Args;
+use milepost_client::topics::{self, PartitionDescription, TopicDescription};
+use serde_json::{Map, Value, json};
+
+use crate::cluster_flags::{ClusterFlags, Format};
+use crate::failure::Failure;
+use crate::{output, table};
+
+/// The flags of `topic describe`.
+#[derive(Debug, Args)]
+pub(crate) struct Describe {
+    /// The topics.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// What is printed: text, or an array of {"name", "id", "internal", "configs", "partitions": [{"partition", "leader",
+    /// "start_offset", "end_offset", "replicas", "in_sync"}]}.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+}
+
+pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
+    let mut cluster = describe.cluster.connect()?;
+    let names: Vec<&str> = describe.names.iter().map(String::as_str).collect();
+    let topics = topics::describe(&mut cluster, &names)?;
+    match describe.format {
+        Format::Text => output::print(&topics.iter().map(text).collect::<Vec<_>>().join("\n")),
+        Format::Json => output::print_json(&Value::Array(topics.iter().map(json).collect())),
+    }
+}
+
+fn text(topic: &TopicDescription) -> String {
+    let mut text = format!("{}\n", topic.name);
+    if let Some(id) = topic.id {
+        text.push_str(&format!("  id {id}\n"));
+    }
+    for config in &topic.configs {
+        text.push_str(&format!("  {}={}\n", config.name, config.value.as_deref().unwrap_or("(hidden)")));
+    }
+    let rows: Vec<[String; 6]> = topic.partitions.iter().map(row).collect();
+    let headings = ["PARTITION", "LEADER", "START", "END", "REPLICAS", "IN-SYNC"];
+    text.push_str(&table::render(2, headings, &rows));
+    text
+}
+
+fn row(partition: &PartitionDescription) -> [String; 6] {
+    let or_dash = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    [
+        partition.index.to_string(),
+        or_dash(partition.leader.map(i64::from)),
+        or_dash(partition.offsets.map(|(start, _)| start.0)),
+        or_dash(partition.offsets.map(|(_, end)| end.0)),
+        table::numbers(&partition.replicas),
+        table::numbers(&partition.in_sync),
+    ]
+}
+
+fn json(topic: &TopicDescription) -> Value {
+    let configs: Map<String, Value> =
+        topic.configs.iter().map(|config| (config.name.clone(), config.value.clone().into())).collect();
+    let partitions = topic.partitions.iter().map(|one| {
+        json!({
+            "partition": one.index.0,
+            "leader": one.leader,
+            "start_offset": one.offsets.map(|(start, _)| start.0),
+            "end_offset": one.offsets.map(|(_, end)| end.0),
+            "replicas": one.replicas,
+            "in_sync": one.in_sync,
+        })
+    });
+    json!({
+        "name": topic.name,
+        "id": topic.id.map(|id| id.to_string()),
+        "internal": topic.is_internal,
+        "configs": configs,
+        "partitions": partitions.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,62 @@
+//! Why a command ended without having done what it was told, and how that is said.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use milepost_client::ClientError;
+
+use crate::exit_code;
+
+/// A reason. Each kind has an exit code of its own.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The flags contradict each other, or say something that is none of what can be said.
+    Usage(String),
+    /// It could not be done.
+    Failed(String),
+    /// The cluster cannot be reached or does not answer.
+    Unreachable(String),
+    /// A signal came first.
+    Stopped,
+    /// Whoever read standard output has gone. That is their way of saying that they have enough.
+    NobodyReads,
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Stopped => Self::Stopped,
+            ClientError::BadAddress { .. } => Self::Usage(error.to_string()),
+            error if error.is_connection() => Self::Unreachable(error.to_string()),
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl Failure {
+    /// A write to standard output that failed.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            _ => Self::Failed(format!("cannot write to standard output: {error}")),
+        }
+    }
+}
+
+/// Says the reason, if there is one to say, and gives the exit code.
+pub(crate) fn exit(outcome: Result<(), Failure>) -> ExitCode {
+    let (message, code) = match outcome {
+        Ok(()) | Err(Failure::NobodyReads) => return exit_code::SUCCESS,
+        Err(Failure::Stopped) => return exit_code::stopped(),
+        Err(Failure::Usage(message)) => (message, exit_code::bad_configuration()),
+        Err(Failure::Failed(message)) => (message, exit_code::failure()),
+        Err(Failure::Unreachable(message)) => (message, exit_code::unreachable()),
+    };
+    say(&message);
+    code
+}
+
+/// A line on standard error. If nobody can read it there is nobody left to tell.
+pub(crate) fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "milepost: {message}");
+}
