@@ -5,6 +5,7 @@ mod commands;
 mod exit_code;
 mod failure;
 mod interrupt;
+mod json;
 mod output;
 mod table;
 
@@ -28,6 +29,10 @@ enum Command {
     /// Makes, lists, describes and deletes topics, on any Kafka cluster.
     #[command(subcommand)]
     Topic(commands::topic::Topic),
+    /// Writes records from standard input to a topic, one a line.
+    Produce(commands::produce::Produce),
+    /// Writes the records of topics to standard output, one a line.
+    Consume(commands::consume::Consume),
     /// Prints the script that lets a shell complete the words of this program.
     Completion(commands::completion::Completion),
 }
@@ -37,6 +42,8 @@ fn main() -> ExitCode {
     match arguments.command {
         Command::Serve(serve) => commands::serve::run(&serve),
         Command::Topic(topic) => failure::exit(commands::topic::run(&topic)),
+        Command::Produce(produce) => failure::exit(commands::produce::run(&produce)),
+        Command::Consume(consume) => failure::exit(commands::consume::run(&consume)),
         Command::Completion(completion) => {
             failure::exit(commands::completion::run(&completion, &mut Arguments::command()))
         }

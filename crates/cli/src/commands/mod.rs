@@ -1,5 +1,7 @@
 //! One file or folder per command.
 
 pub(crate) mod completion;
+pub(crate) mod consume;
+pub(crate) mod produce;
 pub(crate) mod serve;
 pub(crate) mod topic;
