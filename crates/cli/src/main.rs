@@ -26,6 +26,9 @@ struct Arguments {
 enum Command {
     /// Runs the server: data in ./milepost-data, listening on 127.0.0.1:9092, unless told otherwise.
     Serve(commands::serve::Serve),
+    /// Tells the story in one command: commits, a crash, and what is read again after it. Needs nothing and leaves
+    /// nothing.
+    Demo(commands::demo::Demo),
     /// Makes, lists, describes and deletes topics, on any Kafka cluster.
     #[command(subcommand)]
     Topic(commands::topic::Topic),
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.command {
         Command::Serve(serve) => commands::serve::run(&serve),
+        Command::Demo(demo) => failure::exit(commands::demo::run(&demo)),
         Command::Topic(topic) => failure::exit(commands::topic::run(&topic)),
         Command::Produce(produce) => failure::exit(commands::produce::run(&produce)),
         Command::Consume(consume) => failure::exit(commands::consume::run(&consume)),

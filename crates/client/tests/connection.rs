@@ -1,5 +1,7 @@
 //! A connection against a broker that is played by the test, byte by byte.
 
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
+
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;

@@ -2,6 +2,7 @@
 
 pub(crate) mod completion;
 pub(crate) mod consume;
+pub(crate) mod demo;
 pub(crate) mod produce;
 pub(crate) mod serve;
 pub(crate) mod topic;

@@ -3,12 +3,13 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_milepost");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_milepost");
 /// How long anything may take before a test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -64,9 +65,26 @@ impl Server {
 
     /// Starts the program and leaves it running.
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Running {
-        let mut child = self.command(arguments).stdin(Stdio::null()).spawn().unwrap();
+        self.spawn_reading(arguments, Stdio::null())
+    }
+
+    /// As [`Server::spawn`], and its standard input is the test's to write to.
+    pub(crate) fn spawn_with_input(&self, arguments: &[&str]) -> Running {
+        self.spawn_reading(arguments, Stdio::piped())
+    }
+
+    fn spawn_reading(&self, arguments: &[&str], stdin: Stdio) -> Running {
+        let mut child = self.command(arguments).stdin(stdin).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        Running { child, stdout }
+        let (watch, ended) = channel::<()>();
+        let id = child.id().to_string();
+        std::thread::spawn(move || {
+            // The other end goes away with the test's handle.
+            if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-s", "KILL", &id]).status();
+            }
+        });
+        Running { child, stdout, _watch: watch }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -105,7 +123,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout.clone()).unwrap(),
@@ -137,10 +155,12 @@ impl Ran {
 pub(crate) struct Running {
     pub(crate) child: Child,
     stdout: BufReader<ChildStdout>,
+    /// Kept for its end: until then the program is killed when it takes too long.
+    _watch: Sender<()>,
 }
 
 impl Running {
-    /// Its next line; the program's timeouts bound the wait.
+    /// Its next line; an empty one when it has ended or been killed.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();

@@ -136,7 +136,8 @@ fn join_once(
     deadline: Deadline,
 ) -> Result<Result<Joined, String>, ClientError> {
     let version = connection.version(ApiKey::JoinGroup)?;
-    let metadata = encode_subscription(topics.iter().map(String::as_str)).map_err(unwritable)?;
+    let metadata =
+        encode_subscription(topics.iter().map(String::as_str)).map_err(|error| unwritable(&error))?;
     let request = JoinGroupRequest {
         group_id: &options.group,
         session_timeout_ms: wire_ms(options.session_timeout),
@@ -231,7 +232,7 @@ fn encode_shares<'a>(
     for (member, share) in shares {
         let partitions = share.iter().map(assigned).collect();
         let assignment = Assignment { partitions, user_data: None };
-        encoded.push((member.as_str(), assignment.encode().map_err(unwritable)?));
+        encoded.push((member.as_str(), assignment.encode().map_err(|error| unwritable(&error))?));
     }
     let bytes: usize = encoded.iter().map(|(_, assignment)| assignment.len()).sum();
     if bytes > ASSIGNMENTS_BYTES_MAX {
@@ -244,7 +245,7 @@ fn group(options: &GroupOptions) -> String {
     format!("group {}", options.group)
 }
 
-fn unwritable(error: EncodeError) -> ClientError {
+fn unwritable(error: &EncodeError) -> ClientError {
     ClientError::Incomplete { what: "joining the group".to_owned(), lacks: error.to_string() }
 }
 
