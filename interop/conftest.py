@@ -9,6 +9,7 @@ import uuid
 import pytest
 
 from harness import server as servers
+from harness.cli import Cli
 from harness.member import Clients
 
 CLIENTS = ["librdkafka", "kafka-python", "java"]
@@ -18,6 +19,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("milepost")
     group.addoption("--milepost", help="our release binary: the stories are told of it")
     group.addoption("--kafka", help="the xtask binary: the stories are told of a real Kafka broker")
+    group.addoption("--cli", help="our release binary, as a client of whichever server the stories are told of")
     group.addoption("--java-class-path", help="the compiled Java member program and its jars")
     group.addoption("--tier", choices=["ci", "full"], default="full", help="how many cycles the long stories run")
     group.addoption("--counts", help="where to write how many stories passed, failed and were skipped")
@@ -102,6 +104,14 @@ def clients(pytestconfig):
     made = Clients(pytestconfig.getoption("--java-class-path"))
     yield made
     made.end()
+
+
+@pytest.fixture
+def cli(pytestconfig, server):
+    """Our command line, talking to the shared server."""
+    one = Cli(pytestconfig.getoption("--cli"), server)
+    yield one
+    one.end()
 
 
 @pytest.fixture(params=CLIENTS)

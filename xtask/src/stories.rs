@@ -113,8 +113,10 @@ impl fmt::Display for Counts {
 pub(crate) fn run_alone(options: &Options) -> Result<(), ChoreError> {
     let workspace = Workspace::find()?;
     let kit = Kit::set_up(&workspace)?;
+    // Its command line is a client in some stories, whichever server they are told of.
+    let binary = build_binary(&workspace)?;
     let against = match options.against {
-        Server::Milepost => Against::Milepost(build_binary(&workspace)?),
+        Server::Milepost => Against::Milepost(binary),
         Server::Kafka => Against::Kafka,
     };
     let request = Request { tier: options.tier, against, pytest_arguments: &options.pytest_arguments };
@@ -126,7 +128,11 @@ pub(crate) fn run_alone(options: &Options) -> Result<(), ChoreError> {
 /// Builds the binary that the stories run, in release: the one thing that is.
 pub(crate) fn build_binary(workspace: &Workspace) -> Result<PathBuf, ChoreError> {
     process::run(workspace.cargo().args(["build", "--release", "--package", "milepost-cli"]))?;
-    Ok(workspace.target.join("release/milepost"))
+    Ok(binary(workspace))
+}
+
+fn binary(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("release/milepost")
 }
 
 /// Runs the stories and counts them. A failing story is in the counts; an error means that they could not be run.
@@ -141,7 +147,7 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
     }
     let mut command = Command::new(python);
     command.current_dir(&folder).args(["-m", "pytest", "stories"]).arg("--counts").arg(&counts_file);
-    command.arg("--tier").arg(request.tier.name());
+    command.arg("--tier").arg(request.tier.name()).arg("--cli").arg(binary(workspace));
     match &request.against {
         Against::Milepost(binary) => command.arg("--milepost").arg(binary),
         Against::Kafka => {

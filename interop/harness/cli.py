@@ -1,0 +1,91 @@
+"""Our own command line as a client: its verbs must work against any Kafka cluster."""
+
+import json
+import os
+import signal
+import subprocess
+
+SECONDS = 120
+
+
+class Ran:
+    """A command that has ended."""
+
+    def __init__(self, code, out, err):
+        self.code = code
+        self.out = out
+        self.err = err
+
+    def __repr__(self):
+        return f"exit code {self.code}\n{self.out}\n{self.err}"
+
+    def ok(self):
+        assert self.code == 0, self
+        return self.out
+
+    def lines(self):
+        return self.ok().splitlines()
+
+    def json(self):
+        return json.loads(self.ok())
+
+    def json_lines(self):
+        return [json.loads(line) for line in self.lines()]
+
+
+class Running:
+    """A command that goes on until somebody ends it."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def line(self):
+        return self.process.stdout.readline().rstrip("\n")
+
+    def stop(self):
+        """Ctrl-C. Returns what it had not said before."""
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=SECONDS)
+        return Ran(self.process.returncode, out, err)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+class Cli:
+    """The program, talking to one server."""
+
+    def __init__(self, binary, server):
+        self.binary = binary
+        self.environment = {**os.environ, "MILEPOST_BOOTSTRAP": server.bootstrap}
+        self.running = []
+
+    def run(self, *arguments, stdin=""):
+        ended = subprocess.run(
+            [self.binary, *arguments],
+            env=self.environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+    def start(self, *arguments):
+        process = subprocess.Popen(
+            [self.binary, *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        one = Running(process)
+        self.running.append(one)
+        return one
+
+    def end(self):
+        for one in self.running:
+            one.end()
