@@ -23,7 +23,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // A member of a group writes its subscription and reads its assignment, so the client knows their bytes.
     ("client", &["model", "wire", "batch", "records"]),
     ("cli", &["model", "broker", "client", "records", "batch", "log"]),
-    ("bench", &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator", "broker"]),
+    (
+        "bench",
+        &["model", "wire", "batch", "client", "records", "groups", "storage", "log", "coordinator", "broker"],
+    ),
     ("sim", &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator", "broker"]),
     ("xtask", &[]),
 ];

@@ -24,12 +24,9 @@ pub(crate) enum BenchError {
         /// The system's words.
         source: io::Error,
     },
-    /// The server speaks no version of an API that this program speaks.
-    #[error("the server has no version of {api} that this program speaks")]
-    NoVersion {
-        /// Kafka's name of the API.
-        api: milepost_wire::ApiKey,
-    },
+    /// What is arranged beforehand does not come about.
+    #[error(transparent)]
+    Client(#[from] milepost_client::ClientError),
     /// The server refused something without which there is nothing to measure.
     #[error("{what}: the server answered {}", code.name())]
     Refused {
