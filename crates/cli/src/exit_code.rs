@@ -42,3 +42,22 @@ pub(crate) const STOPPED: u8 = 130;
 pub(crate) fn stopped() -> ExitCode {
     ExitCode::from(STOPPED)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const README: &str = include_str!("../../../README.md");
+
+    #[test]
+    fn the_readme_has_the_same_codes() {
+        let of_help: Vec<&str> =
+            HELP.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+        let table = README.lines().skip_while(|line| *line != "| code | meaning |").skip(2);
+        let of_readme: Vec<&str> = table
+            .take_while(|line| line.starts_with('|'))
+            .filter_map(|line| line.split('|').nth(1).map(str::trim))
+            .collect();
+        assert_eq!(of_readme, of_help);
+    }
+}

@@ -130,6 +130,19 @@ fn a_record_is_sent_at_once_and_ctrl_c_leaves_none_behind() {
 }
 
 #[test]
+fn when_the_cluster_is_gone_it_says_what_it_does_not_know() {
+    let server = Server::start();
+    server.run(&["topic", "create", "t"]).ok();
+    let mut running = server.spawn_with_input(&["produce", "t", "--timeout", "0.5"]);
+    let mut stdin = running.child.stdin.take().unwrap();
+    writeln!(stdin, "first").unwrap();
+    eventually("the first record is there", || records(&server, "t").len() == 1);
+    drop(server);
+    writeln!(stdin, "second").unwrap();
+    assert_ended(&running.end(), 4, "acknowledged 1, unknown 1\n", "milepost: cannot connect to");
+}
+
+#[test]
 fn many_records_arrive_in_their_order() {
     const RECORDS: usize = 50_000;
     let server = Server::start();

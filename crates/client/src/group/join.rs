@@ -55,23 +55,26 @@ enum Next {
     Fail(ClientError),
 }
 
-/// Takes part in the next generation, as the member of that id or, if it is empty, as a new one.
+/// Takes part in the next generation, as the member of that id or, if it is empty, as a new one. The id is kept up to date,
+/// so that a member that gives up waiting can still leave.
 pub(super) fn join(
     cluster: &mut Cluster,
     options: &GroupOptions,
     topics: &[String],
-    member_id: &str,
+    member_id: &mut String,
 ) -> Result<Membership, ClientError> {
     let deadline = Deadline::after(JOIN_TIMEOUT);
     // Whatever does not pass within the time of an operation, is said; waiting for other members is something else.
     let mut patience = cluster.deadline();
     let mut backoff = Backoff::default();
-    let mut member_id = member_id.to_owned();
     loop {
-        let error = match attempt(cluster, options, topics, &member_id, deadline)? {
-            Ok(membership) => return Ok(membership),
+        let error = match attempt(cluster, options, topics, member_id, deadline)? {
+            Ok(membership) => {
+                member_id.clone_from(&membership.member_id);
+                return Ok(membership);
+            }
             Err(Next::As(id)) => {
-                member_id = id;
+                *member_id = id;
                 patience = cluster.deadline();
                 continue;
             }

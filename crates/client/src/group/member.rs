@@ -167,8 +167,7 @@ impl GroupMember {
 
     fn join(&mut self, cluster: &mut Cluster) -> Result<BTreeMap<TopicPartition, Offset>, ClientError> {
         self.heart.speak_for(None);
-        let membership = join::join(cluster, &self.options, &self.topics, &self.member_id)?;
-        self.member_id.clone_from(&membership.member_id);
+        let membership = join::join(cluster, &self.options, &self.topics, &mut self.member_id)?;
         self.heart.speak_for(Some((membership.generation, membership.member_id.clone())));
         let positions = self.positions(cluster, &membership.partitions)?;
         self.place = Place::Held(membership);

@@ -7,14 +7,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use milepost_batch::Codec;
-use milepost_client::{ClientError, Cluster, Partitioning, Producer, ProducerOptions};
+use milepost_client::{Cluster, Partitioning, Producer, ProducerOptions};
 use milepost_model::{PartitionIndex, Timestamp};
 use serde_json::json;
 
 use crate::cluster_flags::{ClusterFlags, Format};
 use crate::failure::Failure;
 use crate::output;
-use line::{Input, LineRules};
+use line::LineRules;
 use lines::{Lines, Next};
 
 /// How long a record waits for others before it is sent.
@@ -125,12 +125,12 @@ fn write_all(cluster: &mut Cluster, producer: &mut Producer, rules: &LineRules) 
         let wait = if unsent { LINGER } else { Duration::from_millis(100) };
         match lines.next(wait) {
             Next::Line { number, bytes } => {
-                let outcome = line::parse(&bytes, rules, now())
-                    .and_then(|input| take(cluster, producer, input).map_err(|error| error.to_string()));
-                if let Err(why) = outcome {
+                if let Err(failure) = take(cluster, producer, rules, number, &bytes) {
                     // The lines before it were taken, and what becomes of them is to be known.
-                    producer.flush(cluster)?;
-                    return Err(Failure::Failed(format!("line {number}: {why}")));
+                    if matches!(failure, Failure::Failed(_)) {
+                        producer.flush(cluster)?;
+                    }
+                    return Err(failure);
                 }
                 unsent = true;
             }
@@ -148,8 +148,19 @@ fn write_all(cluster: &mut Cluster, producer: &mut Producer, rules: &LineRules) 
     }
 }
 
-fn take(cluster: &mut Cluster, producer: &mut Producer, input: Input) -> Result<(), ClientError> {
-    producer.send_to(cluster, input.partition, input.record)
+fn take(
+    cluster: &mut Cluster,
+    producer: &mut Producer,
+    rules: &LineRules,
+    number: u64,
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    let of_line = |why: String| Failure::Failed(format!("line {number}: {why}"));
+    let input = line::parse(bytes, rules, now()).map_err(of_line)?;
+    producer.send_to(cluster, input.partition, input.record).map_err(|error| match Failure::from(error) {
+        Failure::Failed(why) => of_line(why),
+        other => other,
+    })
 }
 
 fn now() -> Timestamp {
