@@ -8,11 +8,29 @@ import uuid
 
 import pytest
 
+from harness import capabilities
 from harness import server as servers
 from harness.cli import Cli
 from harness.member import Clients
+from harness.results import Results
 
-CLIENTS = ["librdkafka", "kafka-python", "java"]
+CLIENTS = [
+    "librdkafka",
+    "kafka-python",
+    "java",
+    "aiokafka",
+    "kafkajs",
+    "platformatic",
+    "confluent-js",
+]
+
+# What this machine must have for a client, by the option that says where it is.
+NEEDED_OPTION = {
+    "java": ("--java-class-path", "no JDK with Maven on this machine"),
+    "kafkajs": ("--javascript", "no Node with npm on this machine"),
+    "platformatic": ("--javascript", "no Node with npm on this machine"),
+    "confluent-js": ("--javascript", "no Node with npm on this machine"),
+}
 
 
 def pytest_addoption(parser):
@@ -21,8 +39,16 @@ def pytest_addoption(parser):
     group.addoption("--kafka", help="the xtask binary: the stories are told of a real Kafka broker")
     group.addoption("--cli", help="our release binary, as a client of whichever server the stories are told of")
     group.addoption("--java-class-path", help="the compiled Java member program and its jars")
+    group.addoption("--javascript", help="the folder of the JavaScript member programs and their packages")
     group.addoption("--tier", choices=["ci", "full"], default="full", help="how many cycles the long stories run")
     group.addoption("--counts", help="where to write how many stories passed, failed and were skipped")
+    group.addoption("--results", help="where to write what was told of which client, and how it ended")
+
+
+def pytest_configure(config):
+    # With several workers, only the one that started them hears of every story.
+    if config.getoption("--results") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Results(config.getoption("--results"), CLIENTS))
 
 
 def pytest_collection_modifyitems(config, items):
@@ -99,11 +125,12 @@ def name():
 
 
 @pytest.fixture
-def clients(pytestconfig):
+def clients(request, pytestconfig):
     """Starts client processes; ends them with the story."""
-    made = Clients(pytestconfig.getoption("--java-class-path"))
+    made = Clients(pytestconfig.getoption("--java-class-path"), pytestconfig.getoption("--javascript"))
     yield made
     made.end()
+    request.node.user_properties += [("version", pair) for pair in made.versions.items()]
 
 
 @pytest.fixture
@@ -116,10 +143,31 @@ def cli(pytestconfig, server):
 
 @pytest.fixture(params=CLIENTS)
 def client(request, pytestconfig):
-    """The name of each client in turn: the story is told once for each."""
-    if request.param == "java" and not pytestconfig.getoption("--java-class-path"):
-        pytest.skip("no JDK with Maven on this machine")
+    """The name of each client in turn: the story is told once for each that has what it needs."""
+    told = request.node
+    told.user_properties.append(("client", request.param))
+    told.user_properties += [("column", marker.args[0]) for marker in told.iter_markers("column")]
+    option, absent = NEEDED_OPTION.get(request.param, (None, None))
+    if option and not pytestconfig.getoption(option):
+        told.user_properties.append(("absent", absent))
+        pytest.skip(absent)
+    for marker in told.iter_markers("needs"):
+        if not has(told, request.param, marker.args[0]):
+            pytest.skip(f"{request.param} lacks {marker.args[0]}")
     return request.param
+
+
+@pytest.fixture
+def can(request, client):
+    """Whether the client has this capability: for a part of a story. What it lacks is in the results."""
+    return lambda need: has(request.node, client, need)
+
+
+def has(told, client, need):
+    reason = capabilities.reason(client, need)
+    if reason is not None:
+        told.user_properties.append(("lacks", [need, reason]))
+    return reason is None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,9 +2,11 @@
 
 import logging
 import time
+from importlib import metadata as packages
 
 import puppet
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, errors
+from kafka import ConsumerRebalanceListener, KafkaAdminClient, KafkaConsumer, KafkaProducer, errors
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 # Long enough for a whole rebalance. kafka-python 3.0.12 forgets an assignment when a poll ends between the SyncGroup of
@@ -12,18 +14,38 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 POLL_MS = 1000
 
 
+class Listener(ConsumerRebalanceListener):
+    def __init__(self):
+        self.revoked = []
+
+    def on_partitions_assigned(self, assigned):
+        pass
+
+    def on_partitions_revoked(self, revoked):
+        self.revoked += [entry.partition for entry in revoked]
+
+
 class Member:
     def __init__(self, bootstrap, group, settings):
         self.bootstrap = bootstrap
         self.consumer = None
+        self.listener = Listener()
         if group is not None:
             given = {key.replace(".", "_"): typed(value) for key, value in settings.items()}
+            if given.get("partition_assignment_strategy") == "cooperative-sticky":
+                given["partition_assignment_strategy"] = [CooperativeStickyAssignor]
             self.consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, **given)
+
+    def version(self):
+        return {"version": packages.version("kafka-python")}
+
+    def rebalances(self):
+        return puppet.revoked_answer(self.listener.revoked)
 
     def subscribe(self, topic):
         # Known partitions spare the first assignment a second rebalance.
         self.consumer.partitions_for_topic(topic)
-        self.consumer.subscribe([topic])
+        self.consumer.subscribe([topic], listener=self.listener)
 
     def poll_some(self):
         batches = self.consumer.poll(timeout_ms=POLL_MS)
@@ -40,9 +62,9 @@ class Member:
         assignment = lambda: [entry.partition for entry in self.consumer.assignment()]
         return puppet.settle(self.poll_some, assignment, seconds)
 
-    def commit(self, mode, metadata):
+    def commit(self, mode, metadata, epoch=-1):
         positions = {
-            entry: OffsetAndMetadata(self.consumer.position(entry), metadata, -1)
+            entry: OffsetAndMetadata(self.consumer.position(entry), metadata, int(epoch))
             for entry in self.consumer.assignment()
         }
         if mode == "sync":

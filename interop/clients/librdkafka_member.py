@@ -1,5 +1,7 @@
 """A member that is confluent-kafka, the Python face of librdkafka."""
 
+from importlib import metadata as packages
+
 import puppet
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -17,13 +19,23 @@ class Member:
         if settings.get("auto.offset.reset") == "none":
             settings["auto.offset.reset"] = "error"
         self.commit_results = []
+        self.revoked = []
         self.consumer = None
         if group is not None:
             on_commit = lambda error, _: self.commit_results.append(error)
             self.consumer = Consumer({**self.base, "group.id": group, "on_commit": on_commit, **settings})
 
+    def version(self):
+        return {"version": packages.version("confluent-kafka")}
+
     def subscribe(self, topic):
-        self.consumer.subscribe([topic])
+        self.consumer.subscribe([topic], on_revoke=self._note_revoked, on_lost=self._note_revoked)
+
+    def _note_revoked(self, _, partitions):
+        self.revoked += [entry.partition for entry in partitions]
+
+    def rebalances(self):
+        return puppet.revoked_answer(self.revoked)
 
     def poll_some(self):
         records = []
@@ -40,9 +52,10 @@ class Member:
         assignment = lambda: [entry.partition for entry in self.consumer.assignment()]
         return puppet.settle(self.poll_some, assignment, seconds)
 
-    def commit(self, mode, metadata):
+    def commit(self, mode, metadata, epoch=None):
+        given = () if epoch is None else (int(epoch),)
         positions = [
-            TopicPartition(entry.topic, entry.partition, entry.offset, metadata)
+            TopicPartition(entry.topic, entry.partition, entry.offset, metadata, *given)
             for entry in self.consumer.position(self.consumer.assignment())
             if entry.offset >= 0
         ]

@@ -54,6 +54,13 @@ def offsets_answer(found):
     return {"offsets": ",".join(entries)}
 
 
+def revoked_answer(revoked):
+    """Tells what was taken away, and forgets it."""
+    answer = {"revoked": ",".join(str(partition) for partition in sorted(revoked))}
+    revoked.clear()
+    return answer
+
+
 def run(client, error_of):
     """Serves lines until `close` or the end of input. `error_of(exception)` gives (name, code or None)."""
     for line in sys.stdin:

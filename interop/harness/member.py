@@ -1,7 +1,8 @@
 """Client programs as processes of their own: a story tells each what to do, line by line.
 
 A member is a real consumer, producer and admin client in a real process, so it can be frozen, killed and started anew.
-The programs are `clients/*.py` and `java/Member.java`; all know the same words (see `clients/puppet.py`).
+The programs are `clients/*.py`, `java/Member.java` and `js/*_member.js`; all know the same words (see
+`clients/puppet.py`).
 """
 
 import os
@@ -19,6 +20,17 @@ ANSWER_SECONDS = 90
 
 # A group settles by heartbeats: quick ones make a story quick.
 QUICK_GROUP = {"session_timeout_ms": 6000, "heartbeat_interval_ms": 200}
+
+PYTHON = {
+    "librdkafka": "librdkafka_member.py",
+    "kafka-python": "kafka_python_member.py",
+    "aiokafka": "aiokafka_member.py",
+}
+JAVASCRIPT = {
+    "kafkajs": "kafkajs_member.js",
+    "platformatic": "platformatic_member.js",
+    "confluent-js": "confluent_member.js",
+}
 
 
 class Refused(Exception):
@@ -89,9 +101,14 @@ class Member:
         entries = [entry.split(":") for entry in answer["records"].split(",") if entry]
         return [(int(partition), int(offset), value) for partition, offset, value in entries]
 
-    def commit(self, mode="sync", metadata=""):
-        """Commits the positions of what is assigned."""
-        self.ask("commit", mode=mode, metadata=metadata)
+    def commit(self, mode="sync", metadata="", epoch=None):
+        """Commits the positions of what is assigned, with a leader epoch if one is given."""
+        with_epoch = {} if epoch is None else {"epoch": epoch}
+        self.ask("commit", mode=mode, metadata=metadata, **with_epoch)
+
+    def rebalances(self):
+        """What was taken away since this was asked last, as one sorted list of partitions."""
+        return [int(number) for number in self.ask("rebalances")["revoked"].split(",") if number]
 
     def committed(self, topic, *partitions):
         """{partition: (offset, metadata)}; the offset is None if there is none."""
@@ -157,8 +174,12 @@ def settle(members, partitions_each, seconds=60):
 class Clients:
     """Starts members and ends them all with the story."""
 
-    def __init__(self, java_class_path):
+    # What the running programs said they are: asked once of each client, in each process that runs stories.
+    versions = {}
+
+    def __init__(self, java_class_path, javascript):
         self.java_class_path = java_class_path
+        self.javascript = javascript
         self.folder = tempfile.TemporaryDirectory(prefix="clients-")
         self.members = []
 
@@ -172,6 +193,8 @@ class Clients:
             command += ["--set", f"{key.replace('_', '.')}={value}"]
         member = Member(command, os.path.join(self.folder.name, f"{len(self.members)}.log"))
         self.members.append(member)
+        if client not in self.versions:
+            self.versions[client] = member.ask("version")["version"]
         return member
 
     def program(self, client):
@@ -179,8 +202,9 @@ class Clients:
             # Quick to start rather than quick to run.
             flags = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
             return ["java", *flags, "-cp", self.java_class_path, "Member"]
-        module = {"librdkafka": "librdkafka_member", "kafka-python": "kafka_python_member"}[client]
-        return [sys.executable, os.path.join(HERE, "clients", f"{module}.py")]
+        if client in JAVASCRIPT:
+            return ["node", "--disable-warning=ExperimentalWarning", os.path.join(self.javascript, JAVASCRIPT[client])]
+        return [sys.executable, os.path.join(HERE, "clients", PYTHON[client])]
 
     def end(self):
         for member in self.members:

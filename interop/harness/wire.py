@@ -233,6 +233,12 @@ def commit(connection, group, offsets, member="", generation=-1, instance=None):
 
 def fetch_offsets(connection, group, partitions):
     """({(topic, partition): (offset or None, metadata)}, group error code). `partitions` None asks for all."""
+    found, error = fetch_offsets_with_epochs(connection, group, partitions)
+    return {key: (offset, metadata) for key, (offset, _, metadata) in found.items()}, error
+
+
+def fetch_offsets_with_epochs(connection, group, partitions):
+    """The same, with the leader epoch of each commit, -1 if it had none, between offset and metadata."""
     if partitions is None:
         body = text(group) + i32(-1)
     else:
@@ -245,11 +251,10 @@ def fetch_offsets(connection, group, partitions):
     found = {}
 
     def partition_entry(topic):
-        partition, offset = reader.i32(), reader.i64()
-        reader.i32()
+        partition, offset, epoch = reader.i32(), reader.i64(), reader.i32()
         metadata, error = reader.text(), reader.i16()
         assert error == NO_ERROR or offset == -1, "an error and an offset at once"
-        found[(topic, partition)] = (None if offset == -1 else offset, metadata)
+        found[(topic, partition)] = (None if offset == -1 else offset, epoch, metadata)
 
     def topic_entry():
         topic = reader.text()
@@ -310,6 +315,23 @@ def end_offset(connection, topic, partition=0):
     error, offset = list_offsets(connection, topic, partition)
     assert error == NO_ERROR, f"ListOffsets answered {error}"
     return offset
+
+
+def leader_epoch(connection, topic, partition=0):
+    """The epoch of the partition's leader, as ListOffsets tells it with the end offset of a log that has records."""
+    asked = i32(partition) + i32(-1) + i64(-1)
+    reader = connection.ask(LIST_OFFSETS, 4, i32(-1) + i8(0) + array([text(topic) + array([asked])]))
+    reader.i32()
+    result = []
+
+    def partition_entry():
+        reader.i32()
+        result.append((reader.i16(), reader.i64(), reader.i64(), reader.i32()))
+
+    reader.array(lambda: (reader.text(), reader.array(partition_entry)))
+    error, _, _, epoch = result[0]
+    assert error == NO_ERROR, f"ListOffsets answered {error}"
+    return epoch
 
 
 def fetch(connection, topic, partition, offset, max_wait_ms=500):

@@ -8,10 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -24,7 +26,9 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -35,11 +39,13 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.utils.internals.AppInfoParser;
 
 public final class Member {
     private static final Duration POLL = Duration.ofMillis(100);
 
     private final Properties base = new Properties();
+    private final Set<Integer> revoked = new TreeSet<>();
     private KafkaConsumer<String, String> consumer;
 
     private Member(String bootstrap, String group, Map<String, String> settings) {
@@ -51,21 +57,30 @@ public final class Member {
             properties.put("key.deserializer", StringDeserializer.class.getName());
             properties.put("value.deserializer", StringDeserializer.class.getName());
             properties.putAll(settings);
+            if ("cooperative-sticky".equals(settings.get("partition.assignment.strategy"))) {
+                properties.put("partition.assignment.strategy", CooperativeStickyAssignor.class.getName());
+            }
             consumer = new KafkaConsumer<>(properties);
         }
     }
 
     private Map<String, String> obey(String verb, Map<String, String> with) throws Exception {
         switch (verb) {
+            case "version":
+                return Map.of("version", AppInfoParser.getVersion());
             case "subscribe":
-                consumer.subscribe(List.of(with.get("topic")));
+                consumer.subscribe(List.of(with.get("topic")), noteRevoked());
                 return Map.of();
+            case "rebalances":
+                Map<String, String> taken = Map.of("revoked", joined(revoked));
+                revoked.clear();
+                return taken;
             case "poll":
                 return poll(Integer.parseInt(with.get("records")), Double.parseDouble(with.get("seconds")));
             case "settle":
                 return settle(Double.parseDouble(with.get("seconds")));
             case "commit":
-                commit(with.get("mode"), with.get("metadata"));
+                commit(with.get("mode"), with.get("metadata"), with.get("epoch"));
                 return Map.of();
             case "committed":
                 return committed(partitions(with));
@@ -101,7 +116,23 @@ public final class Member {
         }
         Set<Integer> numbers = new TreeSet<>();
         consumer.assignment().forEach(one -> numbers.add(one.partition()));
-        return Map.of("partitions", numbers.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        return Map.of("partitions", joined(numbers));
+    }
+
+    private static String joined(Set<Integer> numbers) {
+        return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
+    }
+
+    private ConsumerRebalanceListener noteRevoked() {
+        return new ConsumerRebalanceListener() {
+            @Override
+            public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                partitions.forEach(one -> revoked.add(one.partition()));
+            }
+
+            @Override
+            public void onPartitionsAssigned(Collection<TopicPartition> partitions) {}
+        };
     }
 
     /** Lets the client work; a record that comes meanwhile would be lost to the story. */
@@ -111,10 +142,11 @@ public final class Member {
         }
     }
 
-    private void commit(String mode, String metadata) throws Exception {
+    private void commit(String mode, String metadata, String epoch) throws Exception {
+        Optional<Integer> leaderEpoch = Optional.ofNullable(epoch).map(Integer::valueOf);
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         for (TopicPartition one : consumer.assignment()) {
-            positions.put(one, new OffsetAndMetadata(consumer.position(one), metadata));
+            positions.put(one, new OffsetAndMetadata(consumer.position(one), leaderEpoch, metadata));
         }
         if (mode.equals("sync")) {
             consumer.commitSync(positions, Duration.ofSeconds(20));

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from harness import batches, wire
+from harness import batches, capabilities, wire
 from harness.proxy import Proxy
 
 
@@ -60,3 +60,22 @@ def test_the_java_client_reads_what_librdkafka_compressed(server, clients, name,
     back = clients.start("librdkafka", server, group=f"{name}-back", auto_offset_reset="earliest")
     back.subscribe(name)
     assert [value for _, _, value in back.poll(200)] == [f"value-{number}" for number in range(200)]
+
+
+@pytest.mark.column("codecs")
+def test_a_client_reads_what_it_compressed_and_so_does_librdkafka(client, can, server, clients, name):
+    """One partition for each codec, of which this client may lack some."""
+    codecs = ["none", *(codec for codec in capabilities.CODECS if can(codec))]
+    with server.connect() as connection:
+        assert wire.create_topic(connection, name, partitions=len(codecs)) == wire.NO_ERROR
+        producer = clients.start(client, server)
+        for partition, codec in enumerate(codecs):
+            offsets = producer.produce(name, partition, first=0, count=100, compression=codec)
+            assert offsets == list(range(100))
+            _, _, stored = wire.fetch(connection, name, partition, 0)
+            assert {found for _, found, count, _ in batches.headers(stored) if count >= 50} <= {codec}
+    expected = [(partition, offset, f"value-{offset}") for partition in range(len(codecs)) for offset in range(100)]
+    for reading in sorted({client, "librdkafka"}):
+        reader = clients.start(reading, server, group=f"{name}-{reading}", auto_offset_reset="earliest")
+        reader.subscribe(name)
+        assert sorted(reader.poll(len(expected))) == expected

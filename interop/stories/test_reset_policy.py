@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness import wire
+from harness import capabilities, wire
 from harness.member import Refused
 
 
@@ -22,24 +22,27 @@ def start(clients, client, server, topic, group, policy):
     return member
 
 
-def test_without_a_commit(client, server, clients, topic_of_ten):
+@pytest.mark.column("reset policies")
+def test_without_a_commit(client, can, server, clients, topic_of_ten):
     topic = topic_of_ten
     earliest = start(clients, client, server, topic, f"{topic}-earliest", "earliest")
     latest = start(clients, client, server, topic, f"{topic}-latest", "latest")
-    none = start(clients, client, server, topic, f"{topic}-none", "none")
-    for member in (earliest, latest, none):
+    for member in (earliest, latest):
         assert member.committed(topic) == {0: (None, "")}
 
     assert [offset for _, offset, _ in earliest.poll(10)] == list(range(10))
     assert latest.poll(1, seconds=2) == []
-    with pytest.raises(Refused):
-        none.poll(1, seconds=20)
+    if can(capabilities.RESET_NONE):
+        none = start(clients, client, server, topic, f"{topic}-none", "none")
+        with pytest.raises(Refused):
+            none.poll(1, seconds=20)
 
     earliest.produce(topic, partition=0, first=10, count=1)
     assert earliest.poll(1) == [(0, 10, "value-10")]
     assert latest.poll(1) == [(0, 10, "value-10")]
 
 
+@pytest.mark.column("reset policies")
 def test_a_commit_of_zero_is_a_commit(client, server, clients, topic_of_ten):
     topic = topic_of_ten
     with server.connect() as connection:

@@ -1,11 +1,15 @@
 """A static member that is killed and comes back within its session keeps its partitions, and nobody is disturbed."""
 
-from harness import wire
+import pytest
+
+from harness import capabilities, wire
 from harness.member import settle
 
 from .test_zombie import generation_of
 
 
+@pytest.mark.column("static member")
+@pytest.mark.needs(capabilities.STATIC_MEMBERS)
 def test_a_restart_is_not_a_rebalance(client, server, clients, name):
     with server.connect() as connection:
         assert wire.create_topic(connection, name, partitions=2) == wire.NO_ERROR

@@ -4,12 +4,14 @@ import time
 
 import pytest
 
-from harness import wire
+from harness import capabilities, wire
 from harness.member import Refused
 
 SESSION = {"session_timeout_ms": 1500, "heartbeat_interval_ms": 300, "max_poll_records": 10}
 
 
+@pytest.mark.column("zombie")
+@pytest.mark.needs(capabilities.REFUSED_COMMIT)
 def test_the_commit_of_a_zombie_is_refused(client, server, clients, name):
     with server.connect() as connection:
         assert wire.create_topic(connection, name) == wire.NO_ERROR

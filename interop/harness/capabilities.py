@@ -1,0 +1,55 @@
+"""What a client cannot do, and why. This is the one place that says so.
+
+A story names what it needs with `@pytest.mark.needs("…")`. It is skipped for a client that lacks it, with the reason,
+and the table of clients in README.md shows the reason below itself. Nothing here may be used to hide a failure: each
+entry is about the client, and holds against a Kafka broker as well.
+"""
+
+# What stories may need; a misspelt need is an error.
+STATIC_MEMBERS = "static members"
+COOPERATIVE = "cooperative rebalancing"
+COMMIT_METADATA = "metadata of a commit"
+COMMIT_EPOCH = "the leader epoch of a commit"
+REFUSED_COMMIT = "a commit of its own that is refused"
+RESET_NONE = "the reset policy \"none\""
+TOPIC_ADMIN = "administration of topics"
+GROUP_ADMIN = "administration of groups"
+ALTER_OFFSETS = "altering the offsets of a group"
+DELETE_GROUPS = "deleting groups"
+DELETE_OFFSETS = "deleting offsets of a group"
+CODECS = ("gzip", "snappy", "lz4", "zstd")
+
+ALL = {
+    STATIC_MEMBERS,
+    COOPERATIVE,
+    COMMIT_METADATA,
+    COMMIT_EPOCH,
+    REFUSED_COMMIT,
+    RESET_NONE,
+    TOPIC_ADMIN,
+    GROUP_ADMIN,
+    ALTER_OFFSETS,
+    DELETE_GROUPS,
+    DELETE_OFFSETS,
+    *CODECS,
+}
+
+# {client: {what it lacks: why}}. A client that is not here lacks nothing.
+LACKS = {
+    "librdkafka": {
+        DELETE_OFFSETS: "the Python face of librdkafka has no call for it",
+    },
+    "aiokafka": {
+        COOPERATIVE: "its assignors are of the eager protocol",
+        COMMIT_EPOCH: "its OffsetCommit is of a version without it",
+        ALTER_OFFSETS: "its admin client has no call for it",
+        DELETE_GROUPS: "its admin client has no call for it",
+        DELETE_OFFSETS: "its admin client has no call for it",
+    },
+}
+
+
+def reason(client, need):
+    """Why the client lacks it, or None if it has it."""
+    assert need in ALL, f"no such capability: {need}"
+    return LACKS.get(client, {}).get(need)
