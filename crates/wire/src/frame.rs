@@ -40,6 +40,9 @@ pub fn decode_header<'a>(reader: &mut Reader<'a>) -> Result<RequestHeader<'a>, R
 
 /// Reads a whole request: `frame` is what follows the four bytes of the frame's size.
 ///
+/// Bytes after the last field are ignored, as Kafka ignores them. There are clients that need it: librdkafka 2.15.1
+/// leaves three zero bytes behind a Metadata request of version 9 and later for all topics.
+///
 /// # Errors
 /// [`RequestError::UnsupportedVersion`] carries the header, since ApiVersions has an answer to that; the
 /// others are malformed or name no API that is served.
@@ -50,7 +53,6 @@ pub fn decode_request(frame: &[u8]) -> Result<(RequestHeader<'_>, RequestBody<'_
         return Err(RequestError::UnsupportedVersion(header));
     }
     let body = RequestBody::decode(header.api_key, &mut reader, header.api_version)?;
-    reader.finish()?;
     Ok((header, body))
 }
 
