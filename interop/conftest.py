@@ -149,7 +149,6 @@ def client(request, pytestconfig):
     told.user_properties += [("column", marker.args[0]) for marker in told.iter_markers("column")]
     option, absent = NEEDED_OPTION.get(request.param, (None, None))
     if option and not pytestconfig.getoption(option):
-        told.user_properties.append(("absent", absent))
         pytest.skip(absent)
     for marker in told.iter_markers("needs"):
         if not has(told, request.param, marker.args[0]):

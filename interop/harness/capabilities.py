@@ -34,6 +34,8 @@ ALL = {
     *CODECS,
 }
 
+PLUGIN = "a plugin of others brings it"
+
 # {client: {what it lacks: why}}. A client that is not here lacks nothing.
 LACKS = {
     "librdkafka": {
@@ -45,6 +47,29 @@ LACKS = {
         ALTER_OFFSETS: "its admin client has no call for it",
         DELETE_GROUPS: "its admin client has no call for it",
         DELETE_OFFSETS: "its admin client has no call for it",
+    },
+    "kafkajs": {
+        STATIC_MEMBERS: "it has no setting for group.instance.id",
+        COOPERATIVE: "its assigners are of the eager protocol",
+        COMMIT_EPOCH: "its OffsetCommit is of a version without it",
+        RESET_NONE: "a consumer starts at the beginning or at the end",
+        DELETE_OFFSETS: "its admin client has no call for it",
+        "snappy": PLUGIN,
+        "lz4": PLUGIN,
+        "zstd": PLUGIN,
+    },
+    "platformatic": {
+        COOPERATIVE: "its assigner is of the eager protocol",
+        COMMIT_METADATA: "its commit takes none",
+        REFUSED_COMMIT: "it joins the group again by itself and repeats the commit under the new generation",
+        "zstd": "it takes zstd from Node, which has it from 22.15 on",
+    },
+    "confluent-js": {
+        REFUSED_COMMIT: "its commit is done when it is queued; the answer reaches only its log",
+        RESET_NONE: "it logs the error, tries again and tells the program nothing",
+        ALTER_OFFSETS: "its admin client has no call for it",
+        DELETE_OFFSETS: "its admin client has no call for it",
+        "zstd": "built from source, it has the codecs whose libraries the machine has",
     },
 }
 

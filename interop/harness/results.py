@@ -20,6 +20,15 @@ COLUMNS = [
     "admin of groups",
 ]
 
+# How README.md calls a client, where its name here is not what its users install.
+TITLES = {
+    "librdkafka": "confluent-kafka for Python (librdkafka)",
+    "java": "Apache Kafka's Java client",
+    "kafkajs": "KafkaJS",
+    "platformatic": "@platformatic/kafka",
+    "confluent-js": "@confluentinc/kafka-javascript (librdkafka)",
+}
+
 
 class Results:
     """A pytest plugin of the process that hears of every story."""
@@ -27,16 +36,14 @@ class Results:
     def __init__(self, path, clients):
         self.path = path
         self.stories = {}
-        self.clients = {client: {"version": None, "absent": None} for client in clients}
+        self.versions = dict.fromkeys(clients)
 
     def pytest_runtest_logreport(self, report):
         told = dict(report.user_properties)
         for _, (client, version) in (one for one in report.user_properties if one[0] == "version"):
-            self.clients[client]["version"] = version
+            self.versions[client] = version
         if "client" not in told or "column" not in told:
             return
-        if "absent" in told:
-            self.clients[told["client"]]["absent"] = told["absent"]
         assert told["column"] in COLUMNS, f"no such column: {told['column']}"
         entry = self.stories.setdefault(
             report.nodeid,
@@ -50,6 +57,10 @@ class Results:
                 entry["lacks"].append([need, reason])
 
     def pytest_sessionfinish(self):
+        clients = [
+            {"client": client, "title": TITLES.get(client, client), "version": version}
+            for client, version in self.versions.items()
+        ]
         stories = [self.stories[key] for key in sorted(self.stories)]
         with open(self.path, "w") as out:
-            json.dump({"columns": COLUMNS, "clients": self.clients, "stories": stories}, out, indent=1)
+            json.dump({"columns": COLUMNS, "clients": clients, "stories": stories}, out, indent=1)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from confluent_kafka.admin import AdminClient
+
 from harness import capabilities, wire
 from harness.member import Refused
 
@@ -89,3 +91,11 @@ def test_groups_and_their_offsets(client, can, server, clients, name):
         with server.connect() as connection:
             assert wire.fetch_offsets(connection, name, None) == ({}, wire.NO_ERROR)
         refused_with(wire.GROUP_ID_NOT_FOUND, client, lambda: admin.ask("delete-group", group=name))
+
+
+def test_librdkafka_asks_for_all_topics(server, name):
+    """What kcat -L does, too: a Metadata request for all topics, behind whose last field librdkafka leaves bytes."""
+    with server.connect() as connection:
+        assert wire.create_topic(connection, name, partitions=3) == wire.NO_ERROR
+    topics = AdminClient({"bootstrap.servers": server.bootstrap}).list_topics(timeout=20).topics
+    assert len(topics[name].partitions) == 3

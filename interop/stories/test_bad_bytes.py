@@ -81,6 +81,13 @@ def test_a_future_version_of_api_versions_is_told_the_range(server, neighbour):
         assert wire.api_versions(connection)[0] == wire.NO_ERROR
 
 
+def test_bytes_after_the_last_field_are_ignored(server, neighbour):
+    with server.connect() as connection:
+        for body in (b"\0", b"whatever is there"):
+            connection.send(wire.API_VERSIONS, 0, body)
+            assert connection.receive().i16() == wire.NO_ERROR
+
+
 def test_half_a_request_then_silence(server, neighbour, name):
     with server.connect() as silent:
         frame = silent.frame(wire.API_VERSIONS, 0, b"")

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::process::{self, ChoreError};
 use crate::workspace::Workspace;
-use crate::{java, python};
+use crate::{java, javascript, python};
 
 /// The clients that are there.
 pub(crate) struct Kit {
@@ -14,6 +14,8 @@ pub(crate) struct Kit {
     pub(crate) python: Option<PathBuf>,
     /// The class path of the Java member program.
     pub(crate) java_class_path: Option<String>,
+    /// The folder of the JavaScript member programs.
+    pub(crate) javascript: Option<PathBuf>,
 }
 
 impl Kit {
@@ -25,9 +27,14 @@ impl Kit {
             "a JDK with Maven (javac, mvn)",
             "the stories of the Java client",
         )?;
+        let javascript = or_skip(
+            javascript::set_up(workspace)?,
+            "Node with npm (node, npm)",
+            "the stories of the JavaScript clients",
+        )?;
         let strace = strace().then_some(());
         or_skip(strace, "strace", "the story that traces system calls")?;
-        Ok(Self { python, java_class_path })
+        Ok(Self { python, java_class_path, javascript })
     }
 }
 

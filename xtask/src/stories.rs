@@ -142,9 +142,7 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
         return Ok(Counts { passed: 0, failed: 0, skipped: story_files(&folder.join("stories"))? });
     };
     let counts_file = workspace.interop_cache().join("counts.json");
-    if counts_file.exists() {
-        fs::remove_file(&counts_file).map_err(ChoreError::file(&counts_file))?;
-    }
+    remove(&counts_file)?;
     let mut command = Command::new(python);
     command.current_dir(&folder).args(["-m", "pytest", "stories"]).arg("--counts").arg(&counts_file);
     command.arg("--tier").arg(request.tier.name()).arg("--cli").arg(binary(workspace));
@@ -158,12 +156,25 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
     if let Some(class_path) = &kit.java_class_path {
         command.arg("--java-class-path").arg(class_path);
     }
+    if let Some(folder) = &kit.javascript {
+        command.arg("--javascript").arg(folder);
+    }
+    // Some of the stories, or stories about another server, say nothing about all clients.
+    if matches!(request.against, Against::Milepost(_)) && request.pytest_arguments.is_empty() {
+        let results = workspace.story_results();
+        remove(&results)?;
+        command.arg("--results").arg(results);
+    }
     command.args(request.pytest_arguments);
     match process::run(&mut command) {
         // Failed stories make pytest exit with a failure too; the counts tell them from a run that broke.
         Ok(()) | Err(ChoreError::Failed { .. }) => Counts::read(&counts_file),
         Err(error) => Err(error),
     }
+}
+
+fn remove(path: &Path) -> Result<(), ChoreError> {
+    if path.exists() { fs::remove_file(path).map_err(ChoreError::file(path)) } else { Ok(()) }
 }
 
 fn story_files(folder: &Path) -> Result<usize, ChoreError> {

@@ -3,6 +3,7 @@
 
 use clap::Args;
 
+use crate::clients_table;
 use crate::interop::Kit;
 use crate::process::{self, ChoreError};
 use crate::steps::Steps;
@@ -37,6 +38,9 @@ pub(crate) fn run(options: &Options) -> Result<(), ChoreError> {
             counts = Some(told);
             verdict
         });
+        if kit.python.is_some() {
+            let _ = steps.run("table of clients in README.md", || clients_table::check(&workspace));
+        }
     }
     steps.print();
     if let Some(counts) = counts {

@@ -41,6 +41,11 @@ impl Workspace {
     pub(crate) fn interop_cache(&self) -> PathBuf {
         self.target.join("interop")
     }
+
+    /// What the last full run of the stories found out about each client.
+    pub(crate) fn story_results(&self) -> PathBuf {
+        self.interop_cache().join("results.json")
+    }
 }
 
 fn cargo_at(folder: &Path) -> Command {
