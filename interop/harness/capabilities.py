@@ -50,7 +50,7 @@ LACKS = {
     },
     "kafkajs": {
         STATIC_MEMBERS: "it has no setting for group.instance.id",
-        COOPERATIVE: "its assigners are of the eager protocol",
+        COOPERATIVE: "its assignors are of the eager protocol",
         COMMIT_EPOCH: "its OffsetCommit is of a version without it",
         RESET_NONE: "a consumer starts at the beginning or at the end",
         DELETE_OFFSETS: "its admin client has no call for it",
@@ -59,9 +59,9 @@ LACKS = {
         "zstd": PLUGIN,
     },
     "platformatic": {
-        COOPERATIVE: "its assigner is of the eager protocol",
+        COOPERATIVE: "its assignors are of the eager protocol",
         COMMIT_METADATA: "its commit takes none",
-        REFUSED_COMMIT: "it joins the group again by itself and repeats the commit under the new generation",
+        REFUSED_COMMIT: "it joins the group again by itself and repeats the commit, which its new generation may make",
         "zstd": "it takes zstd from Node, which has it from 22.15 on",
     },
     "confluent-js": {

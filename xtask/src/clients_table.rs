@@ -17,7 +17,8 @@ pub(crate) struct Options {
     write: bool,
 }
 
-const BEGIN: &str = "<!-- clients-table: made by `cargo xtask clients-table --write` from a full run of the stories -->";
+const BEGIN: &str =
+    "<!-- clients-table: made by `cargo xtask clients-table --write` from a full run of the stories -->";
 const END: &str = "<!-- clients-table: end -->";
 
 /// Compares, or writes.
@@ -40,7 +41,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), ChoreError> {
         if process::in_ci() {
             return Err(ChoreError::Missing(format!("the client {}", client.name)));
         }
-        println!("skip: no story was told of {}, so README.md's table of clients is not compared", client.name);
+        println!(
+            "skip: no story was told of {}, so README.md's table of clients is not compared",
+            client.name
+        );
         return Ok(());
     }
     let (_, readme) = readme(workspace)?;
@@ -64,7 +68,8 @@ fn readme(workspace: &Workspace) -> Result<(std::path::PathBuf, String), ChoreEr
 fn results(workspace: &Workspace) -> Result<Value, ChoreError> {
     let path = workspace.story_results();
     let text = fs::read_to_string(&path).map_err(ChoreError::file(&path))?;
-    serde_json::from_str(&text).map_err(|error| ChoreError::Unexpected(format!("{}: {error}", path.display())))
+    serde_json::from_str(&text)
+        .map_err(|error| ChoreError::Unexpected(format!("{}: {error}", path.display())))
 }
 
 /// The text up to and with the line that begins the table, the table, and the rest.
@@ -127,7 +132,8 @@ impl Table {
         lines.push(format!("| client | version | {} |", self.columns.join(" | ")));
         lines.push(format!("| --- | --- |{}", " --- |".repeat(self.columns.len())));
         for client in &self.clients {
-            let cells: Vec<String> = self.columns.iter().map(|column| client.cell(column, &mut notes)).collect();
+            let cells: Vec<String> =
+                self.columns.iter().map(|column| client.cell(column, &mut notes)).collect();
             let version = client.version.as_deref().unwrap_or("not here");
             lines.push(format!("| {} | {version} | {} |", client.name, cells.join(" | ")));
         }
@@ -211,9 +217,7 @@ mod tests {
 
     #[test]
     fn a_row_for_each_client_and_each_reason_once() {
-        let story = |client: &str, column: &str, outcome: &str, lacks: &[[&str; 2]]| {
-            json!({"client": client, "column": column, "outcome": outcome, "lacks": lacks})
-        };
+        let story = |client: &str, column: &str, outcome: &str, lacks: &[[&str; 2]]| json!({"client": client, "column": column, "outcome": outcome, "lacks": lacks});
         let results = json!({
             "columns": ["whole", "codecs"],
             "clients": [
@@ -246,7 +250,10 @@ mod tests {
     fn the_table_stands_between_its_markers() {
         let readme = format!("before\n{BEGIN}the table{END}\nafter");
         let (before, table, after) = around(&readme).expect("both markers are there");
-        assert_eq!((before, table, after), (format!("before\n{BEGIN}").as_str(), "the table", format!("{END}\nafter").as_str()));
+        assert_eq!(
+            (before, table, after),
+            (format!("before\n{BEGIN}").as_str(), "the table", format!("{END}\nafter").as_str())
+        );
         assert!(around("no markers").is_err());
     }
 

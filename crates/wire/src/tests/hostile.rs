@@ -40,8 +40,7 @@ fn try_frame(frame: &[u8]) {
         let (header, body) = decode_request(frame).expect("decoding is a function of the bytes");
         let case =
             cases().into_iter().find(|case| case.is_request && case.api == body.api()).expect("a case");
-        let (value, again) =
-            (case.decode)(body_bytes(frame), header.api_version).expect("it decoded above");
+        let (value, again) = (case.decode)(body_bytes(frame), header.api_version).expect("it decoded above");
         assert_eq!((case.decode)(&again, header.api_version), Ok((value, again.clone())), "{frame:02x?}");
     }
 }
