@@ -3,12 +3,12 @@
 import { Tap } from './puppet.js'
 
 // A tap whose records come from `eachBatch` of this consumer. While nobody polls, its partitions are paused; the client
-// goes on with its heartbeats.
-export function tapOf(consumer) {
+// goes on with its heartbeats. Partitions it is given later are not paused, until their first batch comes.
+export function tapOf(consumer, isRunning = () => true) {
   let topic
   const tap = new Tap({
-    open: () => consumer.resume([{ topic }]),
-    close: () => consumer.pause([{ topic }])
+    open: () => isRunning() && consumer.resume([{ topic }]),
+    close: () => isRunning() && consumer.pause([{ topic }])
   })
   // The offset of what was taken is resolved, and nothing else: the rest of the batch comes again.
   const eachBatch = async ({ batch, resolveOffset, pause }) => {

@@ -34,6 +34,9 @@ class Member {
     config.rebalance_cb = (event, partitions) => {
       if (event.code === ErrorCodes.ERR__REVOKE_PARTITIONS) {
         this.#revoked.push(...partitions.map(one => one.partition))
+      } else {
+        // A partition that was paused when it was lost comes back paused; after this call it is assigned.
+        setImmediate(() => this.#tap.reopen())
       }
     }
     this.#consumer = this.#client.consumer(config)

@@ -47,13 +47,17 @@ class Member {
       heartbeatInterval: typed(this.#settings.get('heartbeat.interval.ms')),
       maxWaitTimeInMs: 100
     })
-    const tapped = tapOf(this.#consumer)
+    // After a crash it starts anew by itself, and knows no partitions until it has joined.
+    let running = true
+    const tapped = tapOf(this.#consumer, () => running)
     this.#tap = tapped.tap
     this.#subscribe = tapped.subscribe
     this.#consumer.on(this.#consumer.events.GROUP_JOIN, ({ payload }) => {
+      running = true
       this.#assigned = payload.memberAssignment[this.#topic] ?? []
     })
     this.#consumer.on(this.#consumer.events.CRASH, ({ payload }) => {
+      running = false
       if (!payload.restart) this.#tap.fail(payload.error)
     })
   }

@@ -24,6 +24,9 @@ class Member {
       const sessionTimeout = typed(settings.get('session.timeout.ms'))
       this.#consumer = new Consumer({
         ...this.#base,
+        // Its own three tries would give up on a server that takes a few seconds to start again.
+        retries: 60,
+        retryDelay: 500,
         groupId: group,
         groupInstanceId: settings.get('group.instance.id'),
         sessionTimeout,

@@ -80,6 +80,11 @@ export class Tap {
     return true
   }
 
+  // The client has partitions that it did not have when it was told to deliver.
+  reopen() {
+    if (this.#polling) this.#opened()
+  }
+
   // The client cannot go on; the poll of now, or the next one, says so.
   fail(error) {
     this.#failure = error
