@@ -58,7 +58,7 @@ def test_two_members_commit_and_nothing_comes_twice(client, can, own_server, cli
 
 
 @pytest.mark.column("automatic commit")
-def test_automatic_commits_survive_a_crash_and_the_member_goes_on(client, own_server, clients, name):
+def test_automatic_commits_survive_a_crash_and_the_member_goes_on(client, own_server, clients, name, against_kafka):
     with own_server.connect() as connection:
         assert wire.create_topic(connection, name) == wire.NO_ERROR
     member = clients.start(
@@ -82,6 +82,11 @@ def test_automatic_commits_survive_a_crash_and_the_member_goes_on(client, own_se
     # The same processes, both sides of the crash.
     assert member.produce(name, partition=0, first=100, count=10) == list(range(100, 110))
     assert member.poll(10, seconds=60) == [(0, offset, f"value-{offset}") for offset in range(100, 110)]
+    if against_kafka:
+        # It looks for its coordinators long after it serves records, and aiokafka 0.14.0 never ends closing meanwhile.
+        with own_server.connect() as connection:
+            wire.find_coordinator(connection, name)
+        assert member.poll(1, seconds=2) == []
     member.close()
     after = clients.start(client, own_server, group=name, **NO_AUTO)
     assert after.committed(name) == {0: (110, "")}
