@@ -98,7 +98,8 @@ class Member:
             async with AIOKafkaProducer(
                 bootstrap_servers=self.bootstrap, acks="all", linger_ms=5, compression_type=codec
             ) as producer:
-                sent = [await producer.send(topic, f"value-{number}".encode(), partition=int(partition)) for number in numbers]
+                send = lambda number: producer.send(topic, f"value-{number}".encode(), partition=int(partition))
+                sent = [await send(number) for number in numbers]
                 return [(await asyncio.wait_for(one, 30)).offset for one in sent]
 
         return {"offsets": ",".join(map(str, self._do(produce())))}

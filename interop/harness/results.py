@@ -45,10 +45,9 @@ class Results:
         if "client" not in told or "column" not in told:
             return
         assert told["column"] in COLUMNS, f"no such column: {told['column']}"
-        entry = self.stories.setdefault(
-            report.nodeid,
-            {"client": told["client"], "column": told["column"], "story": report.nodeid, "outcome": "passed", "lacks": []},
-        )
+        new = {"client": told["client"], "column": told["column"], "story": report.nodeid}
+        new |= {"outcome": "passed", "lacks": []}
+        entry = self.stories.setdefault(report.nodeid, new)
         # Set-up, the story itself and its end report apart; the worst of them counts.
         worse = {"passed": 0, "skipped": 1, "failed": 2}
         entry["outcome"] = max(entry["outcome"], report.outcome, key=worse.get)

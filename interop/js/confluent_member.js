@@ -2,7 +2,18 @@
 
 import confluent from '@confluentinc/kafka-javascript'
 import { tapOf } from './batches.js'
-import { appendedAt, commit, known, numbers, offsetsAnswer, programArguments, run, typed, values, versionOf } from './puppet.js'
+import {
+  appendedAt,
+  commit,
+  known,
+  numbers,
+  offsetsAnswer,
+  programArguments,
+  run,
+  typed,
+  values,
+  versionOf
+} from './puppet.js'
 
 const { Kafka, ErrorCodes, ConsumerGroupStates } = confluent.KafkaJS
 const TOPIC_ALREADY_EXISTS = 36
@@ -29,7 +40,9 @@ class Member {
     this.#client = new Kafka({ 'bootstrap.servers': bootstrap })
     this.#group = group
     if (group === undefined) return
-    const given = [...settings].filter(([key]) => !ONLY_ELSEWHERE.includes(key)).map(([key, value]) => [key, typed(value)])
+    const given = [...settings]
+      .filter(([key]) => !ONLY_ELSEWHERE.includes(key))
+      .map(([key, value]) => [key, typed(value)])
     const config = { ...Object.fromEntries(given), 'group.id': group }
     config.rebalance_cb = (event, partitions) => {
       if (event.code === ErrorCodes.ERR__REVOKE_PARTITIONS) {
@@ -75,7 +88,13 @@ class Member {
   commit({ mode, metadata, epoch }) {
     const withEpoch = epoch === undefined ? {} : { leaderEpoch: Number(epoch) }
     return commit({ mode, tap: this.#tap, assigned: this.#assigned() }, async positions => {
-      const offsets = positions.map(([partition, offset]) => ({ topic: this.#topic, partition, offset, metadata, ...withEpoch }))
+      const offsets = positions.map(([partition, offset]) => ({
+        topic: this.#topic,
+        partition,
+        offset,
+        metadata,
+        ...withEpoch
+      }))
       await this.#consumer.commitOffsets(offsets)
       // That was done when the commit was queued. What is asked after it, on the same connection, is answered after it.
       await this.#consumer.committed(offsets, 20_000)

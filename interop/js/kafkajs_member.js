@@ -2,7 +2,18 @@
 
 import kafkajs from 'kafkajs'
 import { tapOf } from './batches.js'
-import { appendedAt, commit, known, numbers, offsetsAnswer, programArguments, run, typed, values, versionOf } from './puppet.js'
+import {
+  appendedAt,
+  commit,
+  known,
+  numbers,
+  offsetsAnswer,
+  programArguments,
+  run,
+  typed,
+  values,
+  versionOf
+} from './puppet.js'
 
 const TOPIC_ALREADY_EXISTS = 36
 const { CompressionTypes } = kafkajs

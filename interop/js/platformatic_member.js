@@ -1,7 +1,19 @@
 // A member that is @platformatic/kafka.
 
 import { Admin, Consumer, Producer, stringDeserializers, stringSerializers } from '@platformatic/kafka'
-import { appendedAt, commit, known, numbers, offsetsAnswer, programArguments, run, Tap, typed, values, versionOf } from './puppet.js'
+import {
+  appendedAt,
+  commit,
+  known,
+  numbers,
+  offsetsAnswer,
+  programArguments,
+  run,
+  Tap,
+  typed,
+  values,
+  versionOf
+} from './puppet.js'
 
 // The client's names for what to do without a commit.
 const FALLBACK = { earliest: 'earliest', latest: 'latest', none: 'fail' }

@@ -34,7 +34,8 @@ export function versionOf(name) {
 
 export const numbers = value => value.split(',').map(Number)
 
-export const values = ({ first, count }) => Array.from({ length: Number(count) }, (_, at) => `value-${Number(first) + at}`)
+export const values = ({ first, count }) =>
+  Array.from({ length: Number(count) }, (_, at) => `value-${Number(first) + at}`)
 
 // The offset of each of `count` records that were appended together.
 export function appendedAt(base, count) {
@@ -137,10 +138,12 @@ export class NothingAssigned extends Error {
   name = 'NothingAssigned'
 }
 
-// Commits the positions of what is assigned: `work(positions)` begins a commit of [[partition, offset]]. Every commit of
-// these clients is a promise; an asynchronous one is not awaited while the member goes on polling.
+// Commits the positions of what is assigned: `work(positions)` begins a commit of [[partition, offset]]. Every commit
+// of these clients is a promise; an asynchronous one is not awaited while the member goes on polling.
 export async function commit({ mode, tap, assigned }, work) {
-  const positions = assigned.filter(partition => tap.positions.has(partition)).map(partition => [partition, tap.positions.get(partition)])
+  const positions = assigned
+    .filter(partition => tap.positions.has(partition))
+    .map(partition => [partition, tap.positions.get(partition)])
   if (positions.length === 0) throw new NothingAssigned('no partition that was read is assigned')
   const committing = work(positions)
   if (mode === 'async') await tap.pollNothing(20, committing)
@@ -162,7 +165,8 @@ function say(kind, answer) {
 export async function run(member, codeOf) {
   for await (const line of createInterface({ input: process.stdin })) {
     const [verb, ...words] = line.split(' ')
-    const given = Object.fromEntries(words.map(word => word.split(/=(.*)/s, 2)).map(([key, value]) => [key, decodeURIComponent(value)]))
+    const pairs = words.map(word => word.split(/=(.*)/s, 2))
+    const given = Object.fromEntries(pairs.map(([key, value]) => [key, decodeURIComponent(value)]))
     const method = verb.replace(/-(.)/g, (_, letter) => letter.toUpperCase())
     try {
       say('ok', await member[method](given))

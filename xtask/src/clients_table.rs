@@ -211,13 +211,16 @@ fn unexpected(value: &Value) -> ChoreError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{BEGIN, END, Table, around};
 
+    fn story(client: &str, column: &str, outcome: &str, lacks: &[[&str; 2]]) -> Value {
+        json!({"client": client, "column": column, "outcome": outcome, "lacks": lacks})
+    }
+
     #[test]
     fn a_row_for_each_client_and_each_reason_once() {
-        let story = |client: &str, column: &str, outcome: &str, lacks: &[[&str; 2]]| json!({"client": client, "column": column, "outcome": outcome, "lacks": lacks});
         let results = json!({
             "columns": ["whole", "codecs"],
             "clients": [
