@@ -11,7 +11,7 @@ import pytest
 from harness import capabilities
 from harness import server as servers
 from harness.cli import Cli
-from harness.member import Clients
+from harness.member import GO, RUST, Clients
 from harness.results import Results
 
 CLIENTS = [
@@ -22,6 +22,8 @@ CLIENTS = [
     "kafkajs",
     "platformatic",
     "confluent-js",
+    *GO,
+    *RUST,
 ]
 
 # What this machine must have for a client, by the option that says where it is.
@@ -30,6 +32,8 @@ NEEDED_OPTION = {
     "kafkajs": ("--javascript", "no Node with npm on this machine"),
     "platformatic": ("--javascript", "no Node with npm on this machine"),
     "confluent-js": ("--javascript", "no Node with npm on this machine"),
+    **dict.fromkeys(GO, ("--go", "no Go on this machine")),
+    **dict.fromkeys(RUST, ("--rust", "no make and C compiler on this machine")),
 }
 
 
@@ -40,6 +44,8 @@ def pytest_addoption(parser):
     group.addoption("--cli", help="our release binary, as a client of whichever server the stories are told of")
     group.addoption("--java-class-path", help="the compiled Java member program and its jars")
     group.addoption("--javascript", help="the folder of the JavaScript member programs and their packages")
+    group.addoption("--go", help="the folder of the Go member programs")
+    group.addoption("--rust", help="the folder of the Rust member programs")
     group.addoption("--tier", choices=["ci", "full"], default="full", help="how many cycles the long stories run")
     group.addoption("--counts", help="where to write how many stories passed, failed and were skipped")
     group.addoption("--results", help="where to write what was told of which client, and how it ended")
@@ -127,7 +133,8 @@ def name():
 @pytest.fixture
 def clients(request, pytestconfig):
     """Starts client processes; ends them with the story."""
-    made = Clients(pytestconfig.getoption("--java-class-path"), pytestconfig.getoption("--javascript"))
+    where = [pytestconfig.getoption(option) for option in ("--java-class-path", "--javascript", "--go", "--rust")]
+    made = Clients(*where)
     yield made
     made.end()
     request.node.user_properties += [("version", pair) for pair in made.versions.items()]

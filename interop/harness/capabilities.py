@@ -8,10 +8,13 @@ entry is about the client, and holds against a Kafka broker as well.
 # What stories may need; a misspelt need is an error.
 STATIC_MEMBERS = "static members"
 COOPERATIVE = "cooperative rebalancing"
+ASYNC_COMMIT = "an asynchronous commit that is answered"
 COMMIT_METADATA = "metadata of a commit"
+STAYS_MEMBER = "staying a member while the server is away"
 COMMIT_EPOCH = "the leader epoch of a commit"
 REFUSED_COMMIT = "a commit of its own that is refused"
 RESET_NONE = "the reset policy \"none\""
+BAD_TOPIC_NAMES = "asking for a topic name that Kafka refuses"
 TOPIC_ADMIN = "administration of topics"
 GROUP_ADMIN = "administration of groups"
 ALTER_OFFSETS = "altering the offsets of a group"
@@ -22,10 +25,13 @@ CODECS = ("gzip", "snappy", "lz4", "zstd")
 ALL = {
     STATIC_MEMBERS,
     COOPERATIVE,
+    ASYNC_COMMIT,
     COMMIT_METADATA,
+    STAYS_MEMBER,
     COMMIT_EPOCH,
     REFUSED_COMMIT,
     RESET_NONE,
+    BAD_TOPIC_NAMES,
     TOPIC_ADMIN,
     GROUP_ADMIN,
     ALTER_OFFSETS,
@@ -70,6 +76,30 @@ LACKS = {
         ALTER_OFFSETS: "its admin client has no call for it",
         DELETE_OFFSETS: "its admin client has no call for it",
         "zstd": "built from source, it has the codecs whose libraries the machine has",
+    },
+    "sarama": {
+        ASYNC_COMMIT: "it commits when asked and waits, or by itself",
+        COMMIT_EPOCH: "it commits with the epoch that it was given when the session began",
+        RESET_NONE: "a group without a commit begins at the oldest or the newest record, whatever else is set",
+    },
+    "kafka-go": {
+        STATIC_MEMBERS: "its Reader has no group.instance.id",
+        COOPERATIVE: "its group balancers are of the eager protocol",
+        ASYNC_COMMIT: "its Reader commits when asked and waits, or by itself",
+        COMMIT_METADATA: "its Reader commits offsets alone",
+        COMMIT_EPOCH: "its OffsetCommit is of a version without it",
+        REFUSED_COMMIT: "after a rebalance its Reader sends the commit under the generation that it has by then",
+        STAYS_MEMBER: "a heartbeat that fails makes it leave, join anew, and read again from the last commit",
+        RESET_NONE: "a group without a commit begins at the first or the last record",
+    },
+    "rdkafka": {
+        ASYNC_COMMIT: "its callback hears only of automatic commits",
+        COMMIT_EPOCH: "its offsets have no leader epoch",
+        ALTER_OFFSETS: "its admin client has no call for it",
+        DELETE_OFFSETS: "its admin client has no call for it",
+    },
+    "krafka": {
+        BAD_TOPIC_NAMES: "it looks at the name itself, and sends nothing",
     },
 }
 

@@ -1,8 +1,8 @@
 """Client programs as processes of their own: a story tells each what to do, line by line.
 
 A member is a real consumer, producer and admin client in a real process, so it can be frozen, killed and started anew.
-The programs are `clients/*.py`, `java/Member.java` and `js/*_member.js`; all know the same words (see
-`clients/puppet.py`).
+The programs are `clients/*.py`, `java/Member.java`, `js/*_member.js`, `go/*` and `rust/*`; all know the same
+words (see `clients/puppet.py`).
 """
 
 import os
@@ -31,6 +31,9 @@ JAVASCRIPT = {
     "platformatic": "platformatic_member.js",
     "confluent-js": "confluent_member.js",
 }
+# Compiled programs have the client's own name.
+GO = ["franz-go", "sarama", "kafka-go"]
+RUST = ["rdkafka", "krafka"]
 
 
 class Refused(Exception):
@@ -177,9 +180,10 @@ class Clients:
     # What the running programs said they are: asked once of each client, in each process that runs stories.
     versions = {}
 
-    def __init__(self, java_class_path, javascript):
+    def __init__(self, java_class_path, javascript, go, rust):
         self.java_class_path = java_class_path
         self.javascript = javascript
+        self.compiled = {**dict.fromkeys(GO, go), **dict.fromkeys(RUST, rust)}
         self.folder = tempfile.TemporaryDirectory(prefix="clients-")
         self.members = []
 
@@ -202,6 +206,8 @@ class Clients:
             # Quick to start rather than quick to run.
             flags = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
             return ["java", *flags, "-cp", self.java_class_path, "Member"]
+        if client in self.compiled:
+            return [os.path.join(self.compiled[client], client)]
         if client in JAVASCRIPT:
             return ["node", "--disable-warning=ExperimentalWarning", os.path.join(self.javascript, JAVASCRIPT[client])]
         return [sys.executable, os.path.join(HERE, "clients", PYTHON[client])]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::process::{self, ChoreError};
 use crate::workspace::Workspace;
-use crate::{java, javascript, python};
+use crate::{java, javascript, programs, python};
 
 /// The clients that are there.
 pub(crate) struct Kit {
@@ -16,6 +16,10 @@ pub(crate) struct Kit {
     pub(crate) java_class_path: Option<String>,
     /// The folder of the JavaScript member programs.
     pub(crate) javascript: Option<PathBuf>,
+    /// The folder of the Go member programs.
+    pub(crate) go: Option<PathBuf>,
+    /// The folder of the Rust member programs.
+    pub(crate) rust: Option<PathBuf>,
 }
 
 impl Kit {
@@ -32,9 +36,15 @@ impl Kit {
             "Node with npm (node, npm)",
             "the stories of the JavaScript clients",
         )?;
-        let strace = strace().then_some(());
-        or_skip(strace, "strace", "the story that traces system calls")?;
-        Ok(Self { python, java_class_path, javascript })
+        let go = or_skip(programs::build_go(workspace)?, "Go (go)", "the stories of the Go clients")?;
+        let rust = or_skip(
+            programs::build_rust(workspace)?,
+            "make with a C compiler (make, cc)",
+            "the stories of the Rust clients",
+        )?;
+        or_skip(found_or_installed("strace", "--version"), "strace", "the story that traces system calls")?;
+        or_skip(found_or_installed("kcat", "-V"), "kcat", "the stories of kcat")?;
+        Ok(Self { python, java_class_path, javascript, go, rust })
     }
 }
 
@@ -48,17 +58,14 @@ fn or_skip<T>(found: Option<T>, what: &str, skipped: &str) -> Result<Option<T>, 
     Ok(found)
 }
 
-/// Finds strace; a CI machine installs it with its own package manager if it is not there.
-fn strace() -> bool {
-    if process::exists("strace", "--version") {
-        return true;
-    }
-    if process::in_ci() && process::exists("apt-get", "--version") {
+/// Finds a program of the system; a CI machine installs it with its own package manager if it is not there.
+fn found_or_installed(program: &str, version: &str) -> Option<()> {
+    if !process::exists(program, version) && process::in_ci() && process::exists("apt-get", "--version") {
         let installed = process::run(Command::new("apt-get").args(["-qq", "update"]))
-            .and_then(|()| process::run(Command::new("apt-get").args(["-qq", "install", "--yes", "strace"])));
+            .and_then(|()| process::run(Command::new("apt-get").args(["-qq", "install", "--yes", program])));
         if let Err(error) = installed {
-            eprintln!("xtask: installing strace: {error}");
+            eprintln!("xtask: installing {program}: {error}");
         }
     }
-    process::exists("strace", "--version")
+    process::exists(program, version).then_some(())
 }

@@ -11,6 +11,7 @@ mod java;
 mod javascript;
 mod kafka;
 mod process;
+mod programs;
 mod python;
 mod steps;
 mod stories;

@@ -156,8 +156,10 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
     if let Some(class_path) = &kit.java_class_path {
         command.arg("--java-class-path").arg(class_path);
     }
-    if let Some(folder) = &kit.javascript {
-        command.arg("--javascript").arg(folder);
+    for (option, folder) in [("--javascript", &kit.javascript), ("--go", &kit.go), ("--rust", &kit.rust)] {
+        if let Some(folder) = folder {
+            command.arg(option).arg(folder);
+        }
     }
     // Some of the stories, or stories about another server, say nothing about all clients.
     if matches!(request.against, Against::Milepost(_)) && request.pytest_arguments.is_empty() {
