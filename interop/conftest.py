@@ -54,7 +54,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # With several workers, only the one that started them hears of every story.
     if config.getoption("--results") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Results(config.getoption("--results"), CLIENTS))
+        config.pluginmanager.register(Results(config.getoption("--results"), [*CLIENTS, "kcat"]))
 
 
 def pytest_collection_modifyitems(config, items):

@@ -101,6 +101,12 @@ LACKS = {
     "krafka": {
         BAD_TOPIC_NAMES: "it looks at the name itself, and sends nothing",
     },
+    "kcat": {
+        COMMIT_EPOCH: "it commits by itself alone",
+        REFUSED_COMMIT: "it commits by itself alone",
+        TOPIC_ADMIN: "it is a producer and consumer",
+        GROUP_ADMIN: "it is a producer and consumer",
+    },
 }
 
 
