@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -163,7 +164,13 @@ func (m *member) pollSome(wait time.Duration, most int) ([]puppet.Record, error)
 	defer cancel()
 	fetches := m.consumer.PollRecords(ctx, most)
 	for _, one := range fetches.Errors() {
-		if !errors.Is(one.Err, context.DeadlineExceeded) {
+		var outside *kgo.ErrGroupSession
+		switch {
+		case errors.Is(one.Err, context.DeadlineExceeded):
+		case errors.As(one.Err, &outside):
+			// Said for information: the client goes on trying to join.
+			fmt.Fprintln(os.Stderr, one.Err)
+		default:
 			return nil, one.Err
 		}
 	}

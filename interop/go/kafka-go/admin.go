@@ -83,9 +83,17 @@ func (m *member) listOffsets(with puppet.Arguments) (puppet.Answer, error) {
 
 func (m *member) offsetsOf(group string, with puppet.Arguments) (puppet.Answer, error) {
 	request := &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{with["topic"]: numbers(with)}}
-	known, err := m.client().OffsetFetch(context.Background(), request)
-	if err := errors.Join(err, errorOf(known)); err != nil {
-		return nil, err
+	var known *kafka.OffsetFetchResponse
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		var err error
+		known, err = m.client().OffsetFetch(context.Background(), request)
+		err = errors.Join(err, errorOf(known))
+		if err == nil {
+			break
+		}
+		if !temporary(err) || time.Now().After(deadline) {
+			return nil, err
+		}
 	}
 	var found []puppet.Committed
 	for _, one := range known.Topics[with["topic"]] {

@@ -102,7 +102,7 @@ func (m *member) pollSome(wait time.Duration, most int) ([]puppet.Record, error)
 	var records []puppet.Record
 	for len(records) < most {
 		message, err := next(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
+		if errors.Is(err, context.DeadlineExceeded) || temporary(err) {
 			return records, nil
 		}
 		if err != nil {
@@ -118,6 +118,9 @@ func (m *member) pollSome(wait time.Duration, most int) ([]puppet.Record, error)
 // assignment is what the group says of this member: a Reader keeps its own to itself.
 func (m *member) assignment() ([]int32, error) {
 	one, err := m.group(m.options.Group)
+	if temporary(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +136,16 @@ func (m *member) assignment() ([]int32, error) {
 		}
 	}
 	return partitions, nil
+}
+
+// temporary tells of an error that the library leaves to its user to wait out, such as a coordinator not there yet.
+func temporary(err error) bool {
+	var known kafka.Error
+	if errors.As(err, &known) && known.Temporary() {
+		fmt.Fprintln(os.Stderr, err)
+		return true
+	}
+	return false
 }
 
 func (m *member) commit(with puppet.Arguments) (puppet.Answer, error) {
