@@ -109,6 +109,11 @@ class Member:
         answer = self._admin(lambda admin: admin.create_topics([wanted]))
         raise_any(error for _, error, *_ in answer.topic_errors)
 
+    def describe_topic(self, topic):
+        (described,) = self._admin(lambda admin: admin.describe_topics([topic]))
+        raise_any([described["error_code"]])
+        return {"partitions": len(described["partitions"])}
+
     def delete_topic(self, topic):
         answer = self._admin(lambda admin: admin.delete_topics([topic]))
         raise_any(error for _, error, *_ in answer.topic_error_codes)

@@ -108,6 +108,10 @@ class Member:
             lambda admin: admin.create_topics({topic: {"num_partitions": int(partitions), "replication_factor": 1}})
         )
 
+    def describe_topic(self, topic):
+        (described,) = self._admin(lambda admin: admin.describe_topics([topic]))
+        return {"partitions": len(described["partitions"])}
+
     def delete_topic(self, topic):
         self._admin(lambda admin: admin.delete_topics([topic]))
 

@@ -3,7 +3,14 @@
 from importlib import metadata as packages
 
 import puppet
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaException,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic
 
 # Names that librdkafka has other words or no word for.
@@ -106,6 +113,10 @@ class Member:
 
     def create_topic(self, topic, partitions):
         self._admin_result("create_topics", [NewTopic(topic, int(partitions), 1)])
+
+    def describe_topic(self, topic):
+        described = self._admin_result("describe_topics", TopicCollection([topic]))
+        return {"partitions": len(described.partitions)}
 
     def delete_topic(self, topic):
         self._admin_result("delete_topics", [topic])

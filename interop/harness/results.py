@@ -27,6 +27,9 @@ TITLES = {
     "kafkajs": "KafkaJS",
     "platformatic": "@platformatic/kafka",
     "confluent-js": "@confluentinc/kafka-javascript (librdkafka)",
+    "sarama": "IBM/sarama",
+    "kafka-go": "segmentio/kafka-go",
+    "rdkafka": "rust-rdkafka (librdkafka)",
 }
 
 

@@ -202,6 +202,9 @@ public final class Member {
                 NewTopic wanted = new NewTopic(topic, Integer.parseInt(with.get("partitions")), (short) 1);
                 admin.createTopics(List.of(wanted)).all().get();
                 return Map.of();
+            case "describe-topic":
+                var topics = admin.describeTopics(List.of(topic)).allTopicNames().get();
+                return Map.of("partitions", String.valueOf(topics.get(topic).partitions().size()));
             case "delete-topic":
                 admin.deleteTopics(List.of(topic)).all().get();
                 return Map.of();

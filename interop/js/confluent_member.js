@@ -126,6 +126,13 @@ class Member {
     })
   }
 
+  describeTopic({ topic }) {
+    return this.#administer(async admin => {
+      const [described] = await admin.fetchTopicMetadata({ topics: [topic] })
+      return { partitions: described.partitions.length }
+    })
+  }
+
   deleteTopic({ topic }) {
     return this.#administer(admin => admin.deleteTopics({ topics: [topic] }))
   }

@@ -133,6 +133,13 @@ class Member {
     })
   }
 
+  describeTopic({ topic }) {
+    return this.#administer(async admin => {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+      return { partitions: topics[0].partitions.length }
+    })
+  }
+
   deleteTopic({ topic }) {
     return this.#administer(admin => admin.deleteTopics({ topics: [topic] }))
   }

@@ -125,6 +125,13 @@ class Member {
     })
   }
 
+  describeTopic({ topic }) {
+    return this.#administer(async admin => {
+      const { topics } = await admin.metadata({ topics: [topic] })
+      return { partitions: topics.get(topic).partitionsCount }
+    })
+  }
+
   deleteTopic({ topic }) {
     return this.#administer(admin => admin.deleteTopics({ topics: [topic] }))
   }

@@ -31,6 +31,7 @@ def test_topics_come_and_go(client, can, server, clients, name):
     admin.ask("create-topic", topic=name, partitions=3)
     refused_with(TOPIC_ALREADY_EXISTS, client, lambda: admin.ask("create-topic", topic=name, partitions=3))
     assert admin.produce(name, partition=2, first=0, count=5) == list(range(5))
+    assert admin.ask("describe-topic", topic=name) == {"partitions": "3"}
     if can(capabilities.BAD_TOPIC_NAMES):
         refused_with(wire.INVALID_TOPIC, client, lambda: admin.ask("create-topic", topic="no/such", partitions=1))
 
