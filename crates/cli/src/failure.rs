@@ -34,6 +34,17 @@ impl From<ClientError> for Failure {
 }
 
 impl Failure {
+    /// Some of what was asked for could not be done. Every reason is said; the last of them decides the exit code.
+    pub(crate) fn of_some(refused: Vec<ClientError>) -> Result<(), Self> {
+        let mut outcome = Ok(());
+        for error in refused {
+            if let Err(Self::Failed(reason)) = std::mem::replace(&mut outcome, Err(Self::from(error))) {
+                say(&reason);
+            }
+        }
+        outcome
+    }
+
     /// A write to standard output that failed.
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {

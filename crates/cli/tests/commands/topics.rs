@@ -52,6 +52,11 @@ fn what_cannot_be_done_is_said_in_words_and_by_the_exit_code() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
         assert!(ran.stderr.starts_with(words), "{ran:?}");
     }
+    // One that is gone hides neither the others nor the reason of another.
+    let ran = server.run(&["topic", "describe", "gone", "there", "lost", "--format", "json"]);
+    let described: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((ran.code, &described[0]["name"]), (1, &json!("there")), "{ran:?}");
+    assert!(ran.stderr.contains("gone: ") && ran.stderr.contains("lost: "), "{ran:?}");
     // One that is not there does not save the one behind it.
     let ran = server.run(&["topic", "delete", "gone", "there", "--yes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, "deleted there\n"), "{ran:?}");

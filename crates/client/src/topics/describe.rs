@@ -51,25 +51,38 @@ pub fn list(cluster: &mut Cluster) -> Result<Vec<TopicMetadata>, ClientError> {
     Ok(cluster.metadata(None)?.topics)
 }
 
-/// These topics, in this order.
+/// What became of each of some topics, in the order in which they were asked for.
+#[derive(Debug, Default)]
+pub struct Described {
+    /// Those that are there.
+    pub topics: Vec<TopicDescription>,
+    /// Why the others are not.
+    pub refused: Vec<ClientError>,
+}
+
+/// These topics. One that is gone does not hide the others.
 ///
 /// # Errors
-/// The first of them that is not there, or whatever keeps the cluster from answering.
-pub fn describe(cluster: &mut Cluster, names: &[&str]) -> Result<Vec<TopicDescription>, ClientError> {
-    let mut described = Vec::with_capacity(names.len());
+/// Whatever keeps the cluster from answering.
+pub fn describe(cluster: &mut Cluster, names: &[&str]) -> Result<Described, ClientError> {
+    let mut described = Described::default();
     for names in names.chunks(TOPICS_A_REQUEST) {
         let metadata = cluster.metadata(Some(names))?;
+        let mut present = Vec::with_capacity(names.len());
         for name in names {
-            let error = metadata.topic(name).map_or(ErrorCode::UnknownTopicOrPartition, |topic| topic.error);
-            if error != ErrorCode::None {
-                return Err(ClientError::refused(*name, error, None));
+            match metadata.topic(name).map_or(ErrorCode::UnknownTopicOrPartition, |topic| topic.error) {
+                ErrorCode::None => present.push(*name),
+                error => described.refused.push(ClientError::refused(*name, error, None)),
             }
         }
+        if present.is_empty() {
+            continue;
+        }
         let deadline = cluster.deadline();
-        let configs =
-            cluster.with(Target::Any, deadline, |connection| configs::set_on(connection, names, deadline))?;
-        for (name, configs) in names.iter().zip(configs) {
-            described.extend(description(cluster, &metadata, name, configs)?);
+        let configs = cluster
+            .with(Target::Any, deadline, |connection| configs::set_on(connection, &present, deadline))?;
+        for (name, configs) in present.iter().zip(configs) {
+            described.topics.extend(description(cluster, &metadata, name, configs)?);
         }
     }
     Ok(described)

@@ -8,4 +8,4 @@ mod describe;
 pub use configs::TopicConfig;
 pub use create::{NewTopic, create};
 pub use delete::delete;
-pub use describe::{PartitionDescription, TopicDescription, describe, list};
+pub use describe::{Described, PartitionDescription, TopicDescription, describe, list};

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write as _};
 
 use clap::Args;
-use milepost_client::topics;
+use milepost_client::{ClientError, topics};
 use serde_json::json;
 
 use crate::cluster_flags::{ClusterFlags, Format};
@@ -32,15 +32,18 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
     }
     let mut cluster = delete.cluster.connect()?;
     let mut deleted = Vec::new();
-    let mut outcome = Ok(());
+    let mut refused = Vec::new();
     for name in &delete.names {
-        // One that cannot be deleted does not save those behind it; the first reason is the one that is said.
+        // One that cannot be deleted does not save those behind it.
         match topics::delete(&mut cluster, name) {
             Ok(()) => deleted.push(name),
-            Err(error) => outcome = outcome.and(Err(Failure::from(error))),
-        }
-        if matches!(outcome, Err(Failure::Stopped | Failure::Unreachable(_))) {
-            break;
+            Err(error) => {
+                let ends_it = error.is_connection() || matches!(error, ClientError::Stopped);
+                refused.push(error);
+                if ends_it {
+                    break;
+                }
+            }
         }
     }
     match delete.format {
@@ -49,7 +52,7 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
         }
         Format::Json => output::print_json(&json!({ "deleted": deleted }))?,
     }
-    outcome
+    Failure::of_some(refused)
 }
 
 /// Asks on the terminal.

@@ -25,11 +25,12 @@ pub(crate) struct Describe {
 pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
     let mut cluster = describe.cluster.connect()?;
     let names: Vec<&str> = describe.names.iter().map(String::as_str).collect();
-    let topics = topics::describe(&mut cluster, &names)?;
+    let topics::Described { topics, refused } = topics::describe(&mut cluster, &names)?;
     match describe.format {
-        Format::Text => output::print(&topics.iter().map(text).collect::<Vec<_>>().join("\n")),
-        Format::Json => output::print_json(&Value::Array(topics.iter().map(json).collect())),
+        Format::Text => output::print(&topics.iter().map(text).collect::<Vec<_>>().join("\n"))?,
+        Format::Json => output::print_json(&Value::Array(topics.iter().map(json).collect()))?,
     }
+    Failure::of_some(refused)
 }
 
 fn text(topic: &TopicDescription) -> String {
