@@ -43,6 +43,7 @@ def test_it_shares_with_other_programs(cli, server, clients, client, name):
     if left:
         rest = theirs.poll(len(left))
         assert {value for _, _, value in rest} == left
-    theirs.commit("sync")
+        # Some clients have nothing to commit where nothing was read since the rebalance.
+        theirs.commit("sync")
     theirs.close()
     assert cli.run("consume", name, "-g", name, "-e").lines() == [], "everything is committed"
