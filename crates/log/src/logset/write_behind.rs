@@ -5,7 +5,7 @@
 //! until a reader, the cleaner or a checkpoint wants the file, or until enough has gathered, or a second has passed. It
 //! must never wait longer than that, nor hold more than a bound, and nobody may read a file past what was written to it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use bytes::Bytes;
 use milepost_model::{Instant, Now};
@@ -36,8 +36,8 @@ pub(crate) struct Unwritten {
 /// What of all partitions is still to be written.
 #[derive(Debug, Default)]
 pub(super) struct WriteBehind {
-    /// The partitions that have something, each once.
-    slots: Vec<usize>,
+    /// The partitions that have something.
+    slots: BTreeSet<usize>,
     bytes: u64,
     /// When the oldest of it began to wait.
     since: Option<Instant>,
@@ -61,9 +61,7 @@ impl LogSet {
         let is_enough = partition.unwritten.bytes >= WRITE_BEHIND_BYTES;
         self.write_behind.bytes += run_bytes;
         self.write_behind.since.get_or_insert(now.monotonic);
-        if !self.write_behind.slots.contains(&slot) {
-            self.write_behind.slots.push(slot);
-        }
+        self.write_behind.slots.insert(slot);
         if is_enough {
             // On a full disk it goes on waiting; what else fails poisons.
             let _waits = self.write_partition(slot);
@@ -83,10 +81,12 @@ impl LogSet {
 
     /// Writes what every partition has.
     pub(super) fn write_everything(&mut self) -> Wrote {
-        for slot in self.write_behind.slots.clone() {
+        while let Some(slot) = self.write_behind.slots.first().copied() {
             if self.write_partition(slot).is_err() {
                 return Wrote::NotYet;
             }
+            // What is written is listed no more; a slot that has nothing must not be met again either.
+            self.write_behind.slots.remove(&slot);
         }
         Wrote::Everything
     }
@@ -159,7 +159,7 @@ impl LogSet {
     /// Nothing of a partition waits any more.
     fn wrote(&mut self, slot: usize, bytes: u64) {
         self.write_behind.bytes -= bytes;
-        self.write_behind.slots.retain(|waiting| *waiting != slot);
+        self.write_behind.slots.remove(&slot);
         if self.write_behind.slots.is_empty() {
             self.write_behind.since = None;
         }
