@@ -269,6 +269,8 @@ async fn receive(
                 idle.heard();
                 return Ok(true);
             }
+            // A client that was killed, or left with answers untaken: nothing that people need to be told.
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(false),
             Poll::Ready(Err(error)) => return Err(error.to_string()),
         }
     }
