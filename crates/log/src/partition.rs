@@ -97,8 +97,8 @@ pub struct PartitionLog {
     pub(crate) replacement: Option<Replacement>,
     /// Readers under whom no segment may be swapped.
     pub(crate) pins: u32,
-    /// Somebody wants it cleaned whatever its settings say.
-    pub(crate) cleaning_wanted: bool,
+    /// Up to where somebody wants it cleaned, whatever its settings say.
+    pub(crate) cleaning_wanted: Option<Offset>,
     /// Why the cleaner leaves it alone, if it does.
     pub(crate) uncleanable: Option<String>,
 }
@@ -130,7 +130,7 @@ impl PartitionLog {
             unwritten: Unwritten::default(),
             replacement: None,
             pins: 0,
-            cleaning_wanted: false,
+            cleaning_wanted: None,
             uncleanable: None,
         }
     }
@@ -210,7 +210,7 @@ impl PartitionLog {
     /// Whether a cleaning that was asked for is still to be done.
     #[must_use]
     pub fn is_cleaning_wanted(&self) -> bool {
-        self.cleaning_wanted
+        self.cleaning_wanted.is_some()
     }
 
     /// Why the cleaner leaves it alone, if it does: something in it cannot be read.
@@ -310,6 +310,15 @@ impl PartitionLog {
         let is_dirty = |segment: &Segment| segment.id.generation == 0 && segment.accepted.log_bytes > 0;
         self.segments.iter().take(sealed).any(is_dirty)
             && (self.pins > 0 || self.replacement.is_some() || self.high_watermark < self.log_end)
+    }
+
+    /// Whether a sealed segment that begins below `end` was not cleaned yet.
+    pub(crate) fn is_dirty_below(&self, end: Offset) -> bool {
+        let sealed = self.segments.len().saturating_sub(1);
+        self.segments
+            .iter()
+            .take(sealed)
+            .any(|segment| segment.id.generation == 0 && segment.base_offset() < end)
     }
 
     /// Accepts one batch whose header is final: segment, indexes, epochs, log end. The same for a batch that was

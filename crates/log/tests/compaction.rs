@@ -4,10 +4,10 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use milepost_batch::{BatchBuilder, BatchOptions, BatchView};
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView, set_max_timestamp};
 use milepost_log::{AppendOrigin, CleanupPolicy, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig};
 use milepost_model::{Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
-use milepost_storage::{LocalEngine, LocalSettings, MemoryDisk, SimulatedFileSystem};
+use milepost_storage::{LocalEngine, LocalSettings, MemoryDisk, Operation, SimulatedFileSystem};
 use support::{START_MS, create, now, open_with, settle, stop_cleanly};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -318,6 +318,67 @@ fn what_cannot_be_read_is_left_alone_and_said() {
     assert!(!log.is_cleaning_wanted());
     assert!(log.uncleanable().unwrap().contains("wrong checksum"), "{:?}", log.uncleanable());
     assert!(log.size_bytes() > 1000, "nothing was thrown away");
+}
+
+/// A log whose keys are all written again and again keeps nothing of its old offsets, and goes on for years.
+#[test]
+fn what_stays_may_lie_further_above_its_source_than_an_index_reaches() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, PartitionConfig { segment_bytes: 1 << 20, ..config() });
+    let mut builder = BatchBuilder::new(BatchOptions::default());
+    builder.append(Timestamp(START_MS), Some(b"key"), Some(b"old"), &[]).unwrap();
+    let mut wide = builder.build(Offset::ZERO);
+    // A coordinator's batch is believed, so one can stand for two milliards of offsets.
+    wide[23..27].copy_from_slice(&(i32::MAX - 1).to_be_bytes());
+    set_max_timestamp(&mut wide, Timestamp(START_MS));
+    set.append(id, &wide, AppendOrigin::Coordinator, now(0)).unwrap();
+    settle(&mut set, now(0));
+    let between = put(&mut set, id, 1, "other", Some("old"));
+    let last = [("other", "new"), ("key", "new")].map(|(key, value)| put(&mut set, id, 2, key, Some(value)));
+    assert!(between >= i64::from(i32::MAX));
+    compact_now(&mut set, id, 3);
+    let expected = [
+        (last[0], "other".to_owned(), Some("new".to_owned())),
+        (last[1], "key".to_owned(), Some("new".to_owned())),
+    ];
+    assert_eq!(content(&mut set, id), expected);
+}
+
+#[test]
+fn a_full_disk_before_the_first_read_of_a_pass_does_not_end_cleaning_for_good() {
+    let system = SimulatedFileSystem::new(3);
+    let engine = LocalEngine::open(std::sync::Arc::new(system.clone()), LocalSettings::small()).unwrap();
+    let (mut set, _) = LogSet::open(engine.engine, settings(), now(0)).unwrap();
+    let id = create(&mut set, 1, config());
+    for round in 0..20 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    set.request_cleaning(id, now(100));
+    // With the reserve it is tried twice.
+    for _ in 0..2 {
+        system.fail(Operation::Write, "topic1-0/", 0, std::io::ErrorKind::StorageFull);
+    }
+    clean(&mut set, 100);
+    assert_eq!(set.log(id).unwrap().uncleanable(), None);
+    compact_now(&mut set, id, 200);
+    assert_eq!(content(&mut set, id).len(), 1);
+}
+
+#[test]
+fn what_is_wanted_during_a_pass_is_cleaned_after_it() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for round in 0..20 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    assert!(set.clean(now(100), 100), "a pass began by itself");
+    // No other one would.
+    set.configure(id, LogKind::User, PartitionConfig { min_cleanable_dirty_ratio: 1.0, ..config() });
+    for round in 0..20 {
+        put(&mut set, id, 200 + round, "key", Some("value"));
+    }
+    compact_now(&mut set, id, 300);
+    assert_eq!(content(&mut set, id).len(), 1, "it was to be cleaned up to its end");
 }
 
 #[test]

@@ -46,9 +46,10 @@ impl Outputs {
         if self.must_roll(batch, config) {
             self.seal(store)?;
             let is_clean = batch.base_offset() < self.clean_end;
-            let base_offset =
-                if self.segments.is_empty() && is_clean { self.base } else { batch.base_offset() };
-            let id = SegmentId { base_offset, generation: if is_clean { self.generation } else { 0 } };
+            let id = SegmentId {
+                base_offset: self.next_base(batch, is_clean),
+                generation: if is_clean { self.generation } else { 0 },
+            };
             self.segments.push(Segment::new(id, self.created));
         }
         let segment = self.segments.last_mut().expect("one was just made if there was none");
@@ -63,6 +64,14 @@ impl Outputs {
         segment.accept(shape, config.index_interval_bytes);
         self.unwritten.extend_from_slice(batch.bytes());
         Ok(())
+    }
+
+    /// Where the segment begins whose first batch this is. The first of a group begins where its sources did, unless
+    /// what stays lies so far above that no index entry could say how far: a log whose keys are all written again and
+    /// again keeps nothing of its old offsets.
+    fn next_base(&self, batch: &BatchView<'_>, is_clean: bool) -> Offset {
+        let is_in_reach = i32::try_from(batch.last_offset().0 - self.base.0).is_ok();
+        if self.segments.is_empty() && is_clean && is_in_reach { self.base } else { batch.base_offset() }
     }
 
     fn must_roll(&self, batch: &BatchView<'_>, config: &PartitionConfig) -> bool {

@@ -38,9 +38,14 @@ pub(crate) enum PassError {
 }
 
 impl PassError {
-    /// Whether trying again later may help.
+    /// Whether trying again later may help: the disk is full, for a new file or for what waits to be written before
+    /// the log can be read.
     pub(crate) fn may_pass(&self) -> bool {
-        matches!(self, Self::Store(StoreError::Full))
+        match self {
+            Self::Store(error) => matches!(error, StoreError::Full),
+            Self::Read(error) => error.may_pass(),
+            Self::Batch { .. } | Self::Checksum(_) | Self::Transactional(_) | Self::TooManyKeys(_) => false,
+        }
     }
 }
 

@@ -85,15 +85,14 @@ impl LogSet {
     /// compacted, are ignored.
     pub fn request_cleaning(&mut self, id: TopicPartition, now: Now) {
         let Some(partition) = self.partition_mut(id) else { return };
-        if !partition.config.cleanup.compacts()
-            || partition.uncleanable.is_some()
-            || partition.cleaning_wanted
-        {
+        if !partition.config.cleanup.compacts() || partition.uncleanable.is_some() {
             return;
         }
         partition.roll_now(now.wall);
-        partition.cleaning_wanted = true;
-        self.cleaning.early.push_back(id);
+        let end = partition.log_end;
+        if partition.cleaning_wanted.replace(end).is_none() {
+            self.cleaning.early.push_back(id);
+        }
     }
 
     /// Keeps the segments of a log in place until [`LogSet::unpin`]: for a reader that reads the whole log in steps and
@@ -169,10 +168,10 @@ impl LogSet {
         let early_cleaning_bytes = self.settings.early_cleaning_bytes;
         let Some(partition) = self.partition_mut(id) else { return Early::No };
         if partition.uncleanable.is_some() || partition.offline.is_some() {
-            partition.cleaning_wanted = false;
+            partition.cleaning_wanted = None;
             return Early::No;
         }
-        if !partition.cleaning_wanted {
+        if partition.cleaning_wanted.is_none() {
             if !is_early_due(partition, early_cleaning_bytes) {
                 return Early::No;
             }
@@ -185,7 +184,7 @@ impl LogSet {
             // What is to be cleaned is still on its way to the disk, or is being read.
             None if partition.must_wait_for_cleaning() => Early::Later,
             None => {
-                partition.cleaning_wanted = false;
+                partition.cleaning_wanted = None;
                 Early::No
             }
         }
@@ -209,8 +208,15 @@ impl LogSet {
         // There may be more that is due.
         self.cleaning.next_check = now.monotonic;
         let Some(slot) = self.index.get(&id).copied() else { return };
-        if let Some(partition) = self.slots[slot].as_mut() {
-            partition.cleaning_wanted = false;
+        if let Some(partition) = self.slots[slot].as_mut()
+            && let Some(end) = partition.cleaning_wanted
+        {
+            // This pass may have begun before somebody wanted it, or known too few keys.
+            if !partition.is_dirty_below(end) {
+                partition.cleaning_wanted = None;
+            } else if !self.cleaning.early.contains(&id) {
+                self.cleaning.early.push_back(id);
+            }
         }
         self.queue_removal_below_log_start(slot);
         self.note_growth(slot, 0);
@@ -220,7 +226,7 @@ impl LogSet {
         self.cleaning.next_check = now.monotonic.plus_ms(self.settings.cleaner_backoff_ms);
         let Some(slot) = self.index.get(&id).copied() else { return };
         let Some(partition) = self.slots[slot].as_mut() else { return };
-        partition.cleaning_wanted = false;
+        partition.cleaning_wanted = None;
         if error.may_pass() {
             tracing::warn!(partition = %id, %error, "a log was not cleaned; it is tried again");
         } else {
