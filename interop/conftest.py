@@ -13,6 +13,7 @@ from harness import server as servers
 from harness.cli import Cli
 from harness.member import GO, RUST, Clients
 from harness.results import Results
+from harness.tools import Shell, Tools
 
 CLIENTS = [
     "librdkafka",
@@ -46,6 +47,7 @@ def pytest_addoption(parser):
     group.addoption("--javascript", help="the folder of the JavaScript member programs and their packages")
     group.addoption("--go", help="the folder of the Go member programs")
     group.addoption("--rust", help="the folder of the Rust member programs")
+    group.addoption("--tools-class-path", help="Kafka's command-line tools and the program that runs them")
     group.addoption("--tier", choices=["ci", "full"], default="full", help="how many cycles the long stories run")
     group.addoption("--counts", help="where to write how many stories passed, failed and were skipped")
     group.addoption("--results", help="where to write what was told of which client, and how it ended")
@@ -146,6 +148,23 @@ def cli(pytestconfig, server):
     one = Cli(pytestconfig.getoption("--cli"), server)
     yield one
     one.end()
+
+
+@pytest.fixture(scope="session")
+def tools(pytestconfig):
+    """Kafka's command-line tools, in one JVM for all stories of a worker."""
+    class_path = pytestconfig.getoption("--tools-class-path")
+    if not class_path:
+        pytest.skip("no JDK with Maven on this machine")
+    made = Tools(class_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def shell(tools, server):
+    """Where a person types Kafka's command-line tools, to the server that many stories share."""
+    return Shell(tools, server)
 
 
 @pytest.fixture(params=CLIENTS)

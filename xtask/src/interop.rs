@@ -14,6 +14,8 @@ pub(crate) struct Kit {
     pub(crate) python: Option<PathBuf>,
     /// The class path of the Java member program.
     pub(crate) java_class_path: Option<String>,
+    /// The class path of Kafka's command-line tools and the program that runs them.
+    pub(crate) tools_class_path: Option<String>,
     /// The folder of the JavaScript member programs.
     pub(crate) javascript: Option<PathBuf>,
     /// The folder of the Go member programs.
@@ -27,9 +29,14 @@ impl Kit {
     pub(crate) fn set_up(workspace: &Workspace) -> Result<Self, ChoreError> {
         let python = or_skip(python::set_up(workspace)?, "Python 3 (python3)", "all stories")?;
         let java_class_path = or_skip(
-            java::set_up(workspace)?,
+            java::set_up_member(workspace)?,
             "a JDK with Maven (javac, mvn)",
             "the stories of the Java client",
+        )?;
+        let tools_class_path = or_skip(
+            java::set_up_tools(workspace)?,
+            "a JDK with Maven (javac, mvn)",
+            "the stories of Kafka's command-line tools",
         )?;
         let javascript = or_skip(
             javascript::set_up(workspace)?,
@@ -44,7 +51,7 @@ impl Kit {
         )?;
         or_skip(found_or_installed("strace", "--version"), "strace", "the story that traces system calls")?;
         or_skip(found_or_installed("kcat", "-V"), "kcat", "the stories of kcat")?;
-        Ok(Self { python, java_class_path, javascript, go, rust })
+        Ok(Self { python, java_class_path, tools_class_path, javascript, go, rust })
     }
 }
 

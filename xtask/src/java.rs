@@ -1,4 +1,5 @@
-//! The Java of the stories: artifacts fetched by Maven into the target folder, and the member program compiled once.
+//! The Java of the stories: artifacts fetched by Maven into the target folder, and our two programs compiled: the
+//! member, and the one that runs Kafka's command-line tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,26 +9,47 @@ use crate::process::{self, ChoreError};
 use crate::python::same_text;
 use crate::workspace::Workspace;
 
+/// What names Kafka's artifacts, the broker and the tools.
+pub(crate) const KAFKA_POM: &str = "interop/kafka/pom.xml";
+
 /// Fetches the Java client, compiles the member program, and returns the class path; `None` without a JDK and Maven.
-pub(crate) fn set_up(workspace: &Workspace) -> Result<Option<String>, ChoreError> {
-    if !process::exists("javac", "-version") || !process::exists("mvn", "--version") {
+pub(crate) fn set_up_member(workspace: &Workspace) -> Result<Option<String>, ChoreError> {
+    if !is_here() {
         return Ok(None);
     }
-    let source = workspace.root.join("interop/java");
     let folder = workspace.interop_cache().join("java");
-    let jars = fetch(&source.join("pom.xml"), &folder)?;
-    let classes = folder.join("classes");
-    fs::create_dir_all(&classes).map_err(ChoreError::file(&classes))?;
+    let jars = fetch(&workspace.root.join("interop/java/pom.xml"), &folder)?;
+    compile(workspace, "Member.java", &jars, &folder.join("classes")).map(Some)
+}
+
+/// Fetches Kafka's command-line tools, compiles the program that runs them, and returns the class path; `None` without
+/// a JDK and Maven.
+pub(crate) fn set_up_tools(workspace: &Workspace) -> Result<Option<String>, ChoreError> {
+    if !is_here() {
+        return Ok(None);
+    }
+    let folder = workspace.interop_cache().join("kafka");
+    fs::create_dir_all(&folder).map_err(ChoreError::file(&folder))?;
+    let jars = fetch(&workspace.root.join(KAFKA_POM), &folder)?;
+    compile(workspace, "Tools.java", &jars, &folder.join("classes")).map(Some)
+}
+
+fn is_here() -> bool {
+    process::exists("javac", "-version") && process::exists("mvn", "--version")
+}
+
+fn compile(workspace: &Workspace, program: &str, jars: &Path, classes: &Path) -> Result<String, ChoreError> {
+    fs::create_dir_all(classes).map_err(ChoreError::file(classes))?;
     let class_path = format!("{}/*:{}", jars.display(), classes.display());
     process::run(
         Command::new("javac")
             .args(["-Xlint:all,-processing", "-Werror", "-cp"])
             .arg(&class_path)
             .arg("-d")
-            .arg(&classes)
-            .arg(source.join("Member.java")),
+            .arg(classes)
+            .arg(workspace.root.join("interop/java").join(program)),
     )?;
-    Ok(Some(class_path))
+    Ok(class_path)
 }
 
 /// Copies the dependencies of a pom into `folder/jars`, unless the same pom was fetched before.

@@ -49,7 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<(), ChoreError> {
     let workspace = Workspace::find()?;
     let cache = workspace.interop_cache().join("kafka");
     fs::create_dir_all(&cache).map_err(ChoreError::file(&cache))?;
-    let jars = java::fetch(&workspace.root.join("interop/kafka/pom.xml"), &cache)?;
+    let jars = java::fetch(&workspace.root.join(java::KAFKA_POM), &cache)?;
     let data = options.data_dir.clone().unwrap_or_else(|| cache.join("data"));
     fs::create_dir_all(&data).map_err(ChoreError::file(&data))?;
     let settings = write_settings(options, &data)?;

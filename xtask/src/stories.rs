@@ -156,6 +156,9 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
     if let Some(class_path) = &kit.java_class_path {
         command.arg("--java-class-path").arg(class_path);
     }
+    if let Some(class_path) = &kit.tools_class_path {
+        command.arg("--tools-class-path").arg(class_path);
+    }
     for (option, folder) in [("--javascript", &kit.javascript), ("--go", &kit.go), ("--rust", &kit.rust)] {
         if let Some(folder) = folder {
             command.arg(option).arg(folder);

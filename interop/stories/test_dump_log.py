@@ -1,0 +1,124 @@
+"""kafka-dump-log reads the files of a data folder: segments, indexes, commits, and what compaction has written."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+from harness import batches, wire
+from harness.tools import Shell
+
+SETTINGS = {"log.cleaner.backoff.ms": "200"}
+
+
+@pytest.fixture
+def shell(tools, own_server):
+    return Shell(tools, own_server)
+
+
+def files(server, topic, partition, kind):
+    """The files of one partition that end in `kind`, oldest first."""
+    folder = os.path.join(server.data, f"{topic}-{partition}")
+    names = sorted(os.listdir(folder)) if os.path.exists(folder) else []
+    return [os.path.join(folder, name) for name in names if name.endswith(kind)]
+
+
+def fields(line):
+    """{name: value} of a line that describes a batch or a record; what follows "payload:" is its last value."""
+    return dict(re.findall(r"(\w+): (.*?)(?= \w+: |$)", line.removeprefix("| ")))
+
+
+def dump(shell, *flags):
+    """({batch}, {record}) of a segment, as dictionaries of texts."""
+    lines = shell("kafka-dump-log", *flags).lines
+    in_batches = [fields(line) for line in lines if line.startswith("baseOffset: ")]
+    in_records = [fields(line) for line in lines if line.startswith("| offset: ")]
+    assert in_batches and all(batch["isvalid"] == "true" for batch in in_batches), lines
+    return in_batches, in_records
+
+
+def dumped(shell, file):
+    return shell("kafka-dump-log", "--files", file).out
+
+
+def test_segments_and_indexes(shell, own_server, name):
+    shell.create(name)
+    shell.type_records(name, "one", "two", flags=["--compression-codec", "zstd"])
+    shell.type_records(name, "h:v\tk:three", headers=True)
+    # More than `index.interval.bytes`, several times.
+    with own_server.connect() as connection:
+        for _ in range(5):
+            batch = batches.batch([b"x" * 3000, b"y" * 3000])
+            assert wire.produce(connection, name, 0, batch)[0] == wire.NO_ERROR
+    # Also while the server runs, a moment later.
+    shell.wait_for(lambda: any("lastOffset: 12 " in dumped(shell, log) for log in files(own_server, name, 0, ".log")))
+    own_server.stop()
+
+    [log] = files(own_server, name, 0, ".log")
+    found, records = dump(shell, "--deep-iteration", "--print-data-log", "--files", log)
+    assert [batch["baseOffset"] for batch in found][-6:] == ["2", "3", "5", "7", "9", "11"]
+    assert found[0]["compresscodec"] == "zstd" and found[-1]["compresscodec"] == "none"
+    assert [record["payload"] for record in records[:3]] == ["one", "two", "three"]
+    assert (records[2]["key"], records[2]["headerKeys"]) == ("k", "[h]")
+    [log_index], [time_index] = (files(own_server, name, 0, kind) for kind in (".index", ".timeindex"))
+    positions = {batch["lastOffset"]: batch["position"] for batch in found}
+    entries = [fields(line) for line in dumped(shell, log_index).splitlines() if line.startswith("offset: ")]
+    assert entries and all(positions[entry["offset"]] == entry["position"] for entry in entries)
+    assert "\ntimestamp: " in dumped(shell, time_index)
+    verified(shell, [log_index, time_index])
+
+
+def verified(shell, indexes):
+    """Kafka looks every entry of the indexes up in their segments, and finds nothing to complain of."""
+    output = shell("kafka-dump-log", "--verify-index-only", "--files", ",".join(indexes))
+    assert output.lines == [f"Dumping {index}" for index in indexes], output
+    for index in indexes:
+        sane = shell("kafka-dump-log", "--index-sanity-check", "--files", index)
+        assert sane.lines[1:] == [f"{index} passed sanity check."], sane
+
+
+def test_commits(shell, own_server, name):
+    shell.create(name)
+    shell.type_records(name, "one", "two")
+    shell.read(name, 2, group=name)
+    shell("kafka-consumer-groups", "--delete", "--group", name)
+    own_server.stop()
+    logs = [log for partition in range(50) for log in files(own_server, "__consumer_offsets", partition, ".log")]
+    holding = [log for log in logs if os.path.getsize(log) > 0]
+    _, records = dump(shell, "--offsets-decoder", "--files", ",".join(holding))
+    mine = [record for record in records if f'"group":"{name}"' in record["key"]]
+    commits = [record["payload"] for record in mine if record["key"].startswith('{"type":"1"')]
+    groups = [record["payload"] for record in mine if record["key"].startswith('{"type":"2"')]
+    assert f'"topic":"{name}","partition":0' in next(record["key"] for record in mine if '"type":"1"' in record["key"])
+    assert '"offset":2,' in commits[0] and commits[-1] == "<DELETE>"
+    assert [('"members":[]' in group) for group in groups] == [True, False, True, False] and groups[-1] == "<DELETE>"
+
+
+@pytest.mark.parametrize("own_server", [{"settings": SETTINGS}], indirect=True)
+def test_compacted_segments(shell, own_server, name, tmp_path, against_kafka):
+    settings = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0.01"}
+    shell.create(name, **settings)
+    for round_number in range(4):
+        lines = [f"{key}:{round_number}{'x' * 3000}" for key in ("a", "b", f"only-{round_number}")]
+        shell.type_records(name, *lines, keys=True)
+    # Of the first round only one key was not written again.
+    first_key = ["--partition", "0", "--offset", "earliest", "--formatter-property", "print.key=true"]
+    shell.wait_for(lambda: shell.read(name, 1, *first_key)[0].startswith("only-0\t"))
+    own_server.stop()
+
+    cleaned = files(own_server, name, 0, ".log")[0]
+    _, records = dump(shell, "--print-data-log", "--files", cleaned)
+    assert against_kafka or os.path.basename(cleaned).count(".") == 2, "it has a generation"
+    keys = [record["key"] for record in records]
+    assert "only-0" in keys and len(keys) == len(set(keys)), "each key once"
+    # Kafka finds the segment of an index by the part of its name before the first dot, which does not name ours.
+    stem = cleaned.removesuffix(".log")
+    plain = tmp_path / os.path.basename(cleaned).split(".")[0]
+    kinds = [kind for kind in (".log", ".index", ".timeindex") if os.path.exists(stem + kind)]
+    for kind in kinds:
+        shutil.copy(stem + kind, f"{plain}{kind}")
+    indexes = [f"{plain}{kind}" for kind in kinds[1:]]
+    assert f"{plain}.timeindex" in indexes
+    verified(shell, indexes)
+

@@ -1,0 +1,75 @@
+"""kafka-configs: settings of topics are described, changed and taken back; what cannot be changed is refused."""
+
+import re
+
+
+def settings(shell, kind, *flags):
+    """{setting: (value, [where it is set, the first one counts])}."""
+    found = {}
+    for line in shell("kafka-configs", "--entity-type", kind, "--describe", *flags).lines:
+        entry = re.fullmatch(r"  (\S+?)=(.*) sensitive=false synonyms=\{(.*)\}", line)
+        if entry:
+            key, value, synonyms = entry.groups()
+            found[key] = (value, re.findall(r"([A-Z_]+):", synonyms))
+    return found
+
+
+def alter(shell, name, *flags):
+    done = shell("kafka-configs", "--entity-type", "topics", "--entity-name", name, "--alter", *flags)
+    assert done.lines == [f"Completed updating config for topic {name}."]
+
+
+def test_settings_of_a_topic(shell, name):
+    shell.create(name, retention_ms=100_000)
+    of_topic = lambda *flags: settings(shell, "topics", "--entity-name", name, *flags)
+    assert {key: value for key, (value, _) in of_topic().items()} == {"retention.ms": "100000"}
+    value, synonyms = of_topic()["retention.ms"]
+    assert synonyms[0] == "DYNAMIC_TOPIC_CONFIG"
+    everything = of_topic("--all")
+    assert everything["cleanup.policy"][0] == "delete" and everything["max.message.bytes"][0] == "1048588"
+    assert "DEFAULT_CONFIG" in everything["segment.bytes"][1]
+
+    alter(shell, name, "--add-config", "cleanup.policy=[compact,delete],max.message.bytes=2000")
+    assert {key: value for key, (value, _) in of_topic().items()} == {
+        "cleanup.policy": "compact,delete",
+        "max.message.bytes": "2000",
+        "retention.ms": "100000",
+    }
+    alter(shell, name, "--delete-config", "cleanup.policy,retention.ms")
+    assert {key: value for key, (value, _) in of_topic().items()} == {"max.message.bytes": "2000"}
+    # To take back what is not set changes nothing.
+    alter(shell, name, "--delete-config", "retention.bytes")
+
+
+def test_settings_of_all_topics(shell, name):
+    shell.create(name, retention_bytes=123_456)
+    lines = shell("kafka-configs", "--entity-type", "topics", "--describe").lines
+    assert lines[lines.index(f"Dynamic configs for topic {name} are:") + 1].startswith("  retention.bytes=123456 ")
+
+
+def test_settings_of_the_broker(shell):
+    everything = settings(shell, "brokers", "--entity-name", "1", "--all")
+    assert everything["group.min.session.timeout.ms"] == ("500", ["STATIC_BROKER_CONFIG", "DEFAULT_CONFIG"])
+    assert everything["node.id"][0] == "1"
+    assert "group.min.session.timeout.ms" not in settings(shell, "brokers", "--entity-name", "1"), "only dynamic ones"
+    shell("kafka-configs", "--entity-type", "brokers", "--entity-default", "--describe")
+
+
+def test_settings_of_what_has_none(shell, name):
+    assert settings(shell, "groups", "--entity-name", name) == {}
+    assert settings(shell, "client-metrics") == {}
+
+
+def test_what_is_refused(shell, name):
+    shell.create(name)
+
+    def refused(error, kind, entity, flag, value):
+        output = shell.attempt("kafka-configs", "--entity-type", kind, "--entity-name", entity, "--alter", flag, value)
+        assert output.code == 1 and error in output.err, output
+
+    refused("Unknown topic config name: nonsense", "topics", name, "--add-config", "nonsense=1")
+    refused("Invalid value abc for configuration retention.ms", "topics", name, "--add-config", "retention.ms=abc")
+    refused("UnknownTopicOrPartitionException", "topics", f"{name}-none", "--add-config", "retention.ms=1000")
+    refused("Cannot update these configs dynamically: [node.id]", "brokers", "1", "--add-config", "node.id=7")
+    missing = shell("kafka-configs", "--entity-type", "topics", "--entity-name", f"{name}-none", "--describe")
+    assert f"The topic '{name}-none' doesn't exist" in missing.out
