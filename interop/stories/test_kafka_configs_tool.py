@@ -2,6 +2,38 @@
 
 import re
 
+# Those of Kafka 4.4 without tiered storage and the throttling of replication.
+OF_TOPICS = {
+    "cleanup.policy",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "delete.retention.ms",
+    "errors.deadletterqueue.group.enable",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "index.interval.bytes",
+    "max.compaction.lag.ms",
+    "max.decompressed.message.bytes",
+    "max.message.bytes",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+    "unclean.leader.election.enable",
+}
+
 
 def settings(shell, kind, *flags):
     """{setting: (value, [where it is set, the first one counts])}."""
@@ -22,21 +54,21 @@ def alter(shell, name, *flags):
 def test_settings_of_a_topic(shell, name):
     shell.create(name, retention_ms=100_000)
     of_topic = lambda *flags: settings(shell, "topics", "--entity-name", name, *flags)
-    assert {key: value for key, (value, _) in of_topic().items()} == {"retention.ms": "100000"}
+    values = lambda: {key: value for key, (value, _) in of_topic().items()}
+    assert values() == {"retention.ms": "100000"}
     value, synonyms = of_topic()["retention.ms"]
     assert synonyms[0] == "DYNAMIC_TOPIC_CONFIG"
     everything = of_topic("--all")
+    others = ("remote.", "local.", "leader.replication.", "follower.replication.")
+    assert {setting for setting in everything if not setting.startswith(others)} == OF_TOPICS
     assert everything["cleanup.policy"][0] == "delete" and everything["max.message.bytes"][0] == "1048588"
     assert "DEFAULT_CONFIG" in everything["segment.bytes"][1]
 
     alter(shell, name, "--add-config", "cleanup.policy=[compact,delete],max.message.bytes=2000")
-    assert {key: value for key, (value, _) in of_topic().items()} == {
-        "cleanup.policy": "compact,delete",
-        "max.message.bytes": "2000",
-        "retention.ms": "100000",
-    }
+    changed = {"cleanup.policy": "compact,delete", "max.message.bytes": "2000", "retention.ms": "100000"}
+    shell.wait_for(lambda: values() == changed)
     alter(shell, name, "--delete-config", "cleanup.policy,retention.ms")
-    assert {key: value for key, (value, _) in of_topic().items()} == {"max.message.bytes": "2000"}
+    shell.wait_for(lambda: values() == {"max.message.bytes": "2000"})
     # To take back what is not set changes nothing.
     alter(shell, name, "--delete-config", "retention.bytes")
 

@@ -151,7 +151,8 @@ pub enum InvalidBatch {
         /// What the decoder said.
         reason: String,
     },
-    /// \[10\] The records decompress to more than [`crate::MAX_DECOMPRESSED_BYTES`]. Kafka has no such bound.
+    /// \[10\] The records decompress to more than [`crate::MAX_DECOMPRESSED_BYTES`]. Kafka's bound is a setting of 2 GiB,
+    /// `max.decompressed.message.bytes`.
     #[error("the records decompress to more than {max_bytes} bytes")]
     DecompressesTooLarge {
         /// The bound.

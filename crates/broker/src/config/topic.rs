@@ -78,6 +78,13 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         Some("log.cleaner.delete.retention.ms"),
         "How long a tombstone stays readable after compaction first met it.",
     ),
+    topic(
+        "errors.deadletterqueue.group.enable",
+        Kind::Boolean,
+        "false",
+        None,
+        "Of no effect here: there are no share groups that could give records up.",
+    ),
     topic("file.delete.delay.ms", LONG, "60000", None, "How long a removed segment's file stays."),
     topic(
         "flush.messages",
@@ -106,6 +113,13 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
         "9223372036854775807",
         Some("log.cleaner.max.compaction.lag.ms"),
         "The longest a record stays uncompacted.",
+    ),
+    topic(
+        "max.decompressed.message.bytes",
+        Kind::Int { min: 1, max: INT_MAX },
+        "2147483639",
+        None,
+        "Of no effect here: what is decompressed has bounds of its own.",
     ),
     topic(
         "max.message.bytes",
@@ -329,6 +343,14 @@ mod tests {
                 assert_eq!(broker_setting(name).default, setting.default, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn the_settings_that_kafka_4_4_added_are_taken() {
+        let check = |name: &str, value: &str| check_topic_config(name, value).is_ok();
+        assert!(check("errors.deadletterqueue.group.enable", "true"));
+        assert!(check("max.decompressed.message.bytes", "1"));
+        assert!(!check("max.decompressed.message.bytes", "0"));
     }
 
     #[test]
