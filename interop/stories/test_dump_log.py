@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 
 import pytest
 
@@ -96,7 +95,7 @@ def test_commits(shell, own_server, name):
 
 
 @pytest.mark.parametrize("own_server", [{"settings": SETTINGS}], indirect=True)
-def test_compacted_segments(shell, own_server, name, tmp_path, against_kafka):
+def test_compacted_segments(shell, own_server, name, against_kafka):
     settings = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0.01"}
     shell.create(name, **settings)
     for round_number in range(4):
@@ -109,16 +108,12 @@ def test_compacted_segments(shell, own_server, name, tmp_path, against_kafka):
 
     cleaned = files(own_server, name, 0, ".log")[0]
     _, records = dump(shell, "--print-data-log", "--files", cleaned)
-    assert against_kafka or os.path.basename(cleaned).count(".") == 2, "it has a generation"
+    # Ours has a leading zero more for each generation; Kafka reads the offset as a number.
+    assert against_kafka or len(os.path.basename(cleaned)) > len("00000000000000000000.log"), "it has a generation"
     keys = [record["key"] for record in records]
     assert "only-0" in keys and len(keys) == len(set(keys)), "each key once"
-    # Kafka finds the segment of an index by the part of its name before the first dot, which does not name ours.
     stem = cleaned.removesuffix(".log")
-    plain = tmp_path / os.path.basename(cleaned).split(".")[0]
-    kinds = [kind for kind in (".log", ".index", ".timeindex") if os.path.exists(stem + kind)]
-    for kind in kinds:
-        shutil.copy(stem + kind, f"{plain}{kind}")
-    indexes = [f"{plain}{kind}" for kind in kinds[1:]]
-    assert f"{plain}.timeindex" in indexes
+    indexes = [stem + kind for kind in (".index", ".timeindex") if os.path.exists(stem + kind)]
+    assert stem + ".timeindex" in indexes
     verified(shell, indexes)
 

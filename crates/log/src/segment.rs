@@ -51,7 +51,8 @@ struct FileSlot {
     dirty: bool,
 }
 
-/// The name that a segment keeps for ever: its base offset, and how often that stretch was compacted.
+/// The name of a segment: its base offset, and a number that tells what the cleaner wrote (1 and up) from what was
+/// appended (0) and from what it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SegmentId {
     pub(crate) base_offset: Offset,
@@ -59,13 +60,11 @@ pub(crate) struct SegmentId {
 }
 
 impl SegmentId {
-    /// Kafka's names for generation 0, so that its tools read them; a later generation stands between the two parts.
+    /// Kafka's names: the base offset in twenty digits. Each generation has one more leading zero, so that Kafka's tools,
+    /// which read the offset as a number and look for an index beside its segment, read those just as well.
     pub(crate) fn file_name(self, directory: &std::sync::Arc<str>, kind: FileKind) -> FileName {
-        let base = self.base_offset.0;
-        let name = match self.generation {
-            0 => format!("{base:020}.{}", kind.suffix()),
-            generation => format!("{base:020}.{generation}.{}", kind.suffix()),
-        };
+        let digits = 20 + self.generation as usize;
+        let name = format!("{:0digits$}.{}", self.base_offset.0, kind.suffix());
         FileName { directory: directory.clone(), name: name.into() }
     }
 }

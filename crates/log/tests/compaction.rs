@@ -407,3 +407,28 @@ fn an_internal_log_stays_within_twice_its_live_bytes_whatever_its_settings_say()
         assert!(largest <= bound, "{largest} bytes with {live_bytes} live, the bound is {bound}");
     }
 }
+
+#[test]
+fn the_files_of_a_compacted_log_are_what_kafka_reads() {
+    let system = SimulatedFileSystem::new(3);
+    let engine =
+        || LocalEngine::open(std::sync::Arc::new(system.clone()), LocalSettings::small()).unwrap().engine;
+    let (mut set, _) = LogSet::open(engine(), settings(), now(0)).unwrap();
+    let config = PartitionConfig { segment_bytes: 2000, index_interval_bytes: 100, ..config() };
+    let id = create(&mut set, 1, config);
+    for pass in 1..=3 {
+        for round in 0..60 {
+            put(&mut set, id, pass * 100 + round, &format!("key{}", round % 30), Some("value"));
+        }
+        compact_now(&mut set, id, pass * 100 + 60);
+        put(&mut set, id, pass * 100 + 61, "key0", Some("value"));
+    }
+    stop_cleanly(set, now(500));
+    let files = system.files();
+    let names: Vec<_> = files.keys().filter(|path| path.ends_with(".log")).collect();
+    // The offset as a number; the generations are 1 and 2 by turns, each a leading zero more.
+    let cleaned = ["topic1-0/000000000000000000146.log", "topic1-0/000000000000000000171.log"];
+    assert_eq!(names, [cleaned[0], cleaned[1], "topic1-0/00000000000000000182.log"]);
+    assert!(files.contains_key(&cleaned[0].replace(".log", ".index")));
+    assert_eq!(support::dump::check_segment_files(&files), Ok(3));
+}

@@ -75,6 +75,8 @@ pub(crate) struct Pass {
     id: TopicPartition,
     sources: Vec<SegmentId>,
     map: KeyMap,
+    /// The generation of what it writes, which none of its sources has.
+    generation: u32,
     /// The keys of all batches below are noted.
     map_end: Offset,
     stage: Stage,
@@ -87,6 +89,7 @@ impl Pass {
         Self {
             id,
             map_end: candidate.sources[source].base_offset,
+            generation: unused_generation(&candidate.sources),
             sources: candidate.sources,
             map: KeyMap::new(hash_key, max_keys),
             stage: Stage::Mapping { source, position: 0 },
@@ -186,9 +189,8 @@ impl Pass {
             created = created.max(later);
             end += 1;
         }
-        let generation = self.sources.iter().map(|source| source.generation).max().unwrap_or(0) + 1;
         let base = self.sources[first].base_offset;
-        let outputs = Outputs::new(partition.directory.clone(), generation, self.map_end, base, created);
+        let outputs = Outputs::new(partition.directory.clone(), self.generation, self.map_end, base, created);
         self.stage = Stage::Rewriting { source: first, position: 0, group: first..end, outputs };
     }
 
@@ -236,6 +238,11 @@ impl Pass {
         }
         Ok(PassProgress::More)
     }
+}
+
+/// The smallest generation that none of these has. Nearly always 1 or 2, because a whole pass leaves only its own.
+fn unused_generation(sources: &[SegmentId]) -> u32 {
+    (1..).find(|generation| sources.iter().all(|source| source.generation != *generation)).unwrap_or(u32::MAX)
 }
 
 #[derive(PartialEq, Eq)]
