@@ -358,8 +358,9 @@ fn a_full_disk_before_the_first_read_of_a_pass_does_not_end_cleaning_for_good() 
     for _ in 0..2 {
         system.fail(Operation::Write, "topic1-0/", 0, std::io::ErrorKind::StorageFull);
     }
-    clean(&mut set, 100);
-    assert_eq!(set.log(id).unwrap().uncleanable(), None);
+    assert!(!set.clean(now(100), 300));
+    let log = set.log(id).unwrap();
+    assert_eq!((log.uncleanable(), log.is_cleaning_wanted()), (None, true));
     compact_now(&mut set, id, 200);
     assert_eq!(content(&mut set, id).len(), 1);
 }
@@ -431,4 +432,30 @@ fn the_files_of_a_compacted_log_are_what_kafka_reads() {
     assert_eq!(names, [cleaned[0], cleaned[1], "topic1-0/00000000000000000182.log"]);
     assert!(files.contains_key(&cleaned[0].replace(".log", ".index")));
     assert_eq!(support::dump::check_segment_files(&files), Ok(3));
+}
+
+#[test]
+fn an_internal_log_stays_within_its_bound_while_a_large_users_log_is_cleaned() {
+    const EARLY_BYTES: u64 = 20_000;
+    let settings = LogSettings { early_cleaning_bytes: EARLY_BYTES, ..settings() };
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings);
+    let users = create(&mut set, 2, PartitionConfig { segment_bytes: 1 << 20, ..config() });
+    for key in 0..1000 {
+        put(&mut set, users, 0, &format!("key{key}"), Some(&"value".repeat(2000)));
+    }
+    let config = PartitionConfig { segment_bytes: 100 << 20, min_cleanable_dirty_ratio: 1.0, ..config() };
+    let id = support::partition(1);
+    set.create_partition(id, "internal-0", LogKind::Internal, config).unwrap();
+    settle(&mut set, now(0));
+    let mut largest = 0;
+    let mut was_under_way = 0;
+    for round in 0..4000 {
+        put(&mut set, id, round, "key", Some("value"));
+        was_under_way += u32::from(set.clean(now(round), 3000));
+        largest = largest.max(set.log(id).unwrap().size_bytes());
+    }
+    assert!(was_under_way > 1000, "the large log took long: {was_under_way}");
+    assert!(largest <= EARLY_BYTES * 8 / 5, "{largest} bytes");
+    clean(&mut set, 5000);
+    assert_eq!(content(&mut set, users).len(), 1000, "and was cleaned all the same");
 }

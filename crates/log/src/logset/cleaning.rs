@@ -21,6 +21,8 @@ use crate::settings::{CLEANING_PACE, CleanerTrust, CleanupPolicy, LogKind, MAX_C
 #[derive(Default)]
 pub(super) struct Cleaning {
     pass: Option<Pass>,
+    /// The pass over a user's log that makes way for one over an internal log.
+    paused: Option<Pass>,
     /// Partitions that grew so far that they are cleaned before their turn, or that somebody wants cleaned.
     early: VecDeque<TopicPartition>,
     /// Bytes that internal logs grew since the last step, which it must keep pace with.
@@ -38,8 +40,11 @@ impl LogSet {
             self.give_up_pass();
             return false;
         }
-        if self.cleaning.pass.is_none() && self.space == Space::Ready && self.removals.is_empty() {
-            self.begin_pass(now);
+        if self.space == Space::Ready && self.removals.is_empty() {
+            self.choose_pass(now);
+        } else {
+            // What is under way ends also on a full disk: it holds segments whose removal would give room.
+            self.resume();
         }
         let grown_bytes = std::mem::take(&mut self.cleaning.grown_bytes);
         let Some(mut pass) = self.cleaning.pass.take() else { return false };
@@ -70,12 +75,12 @@ impl LogSet {
             }
             Ok(PassProgress::Finished) => {
                 self.finish_pass(id, now);
-                false
+                self.resume()
             }
             Err(error) => {
                 pass.discard(self.store.as_mut());
                 self.pass_failed(id, &error, now);
-                false
+                self.resume()
             }
         }
     }
@@ -126,36 +131,71 @@ impl LogSet {
         }
     }
 
-    /// Gives the running pass up. What it wrote goes, unless a checkpoint may name it already.
+    /// Gives up the pass, and one that made way for it. What they wrote goes, unless a checkpoint may name it already.
     pub(super) fn give_up_pass(&mut self) {
-        if let Some(pass) = self.cleaning.pass.take() {
+        for pass in [self.cleaning.pass.take(), self.cleaning.paused.take()].into_iter().flatten() {
             pass.discard(self.store.as_mut());
         }
     }
 
     /// The partition is being deleted: its folder must become empty.
     pub(super) fn give_up_pass_over(&mut self, id: TopicPartition) {
-        if self.cleaning.pass.as_ref().is_some_and(|pass| pass.id() == id) {
-            self.give_up_pass();
+        let is_over = |pass: &mut Pass| pass.id() == id;
+        let cleaning = &mut self.cleaning;
+        for pass in [cleaning.pass.take_if(is_over), cleaning.paused.take_if(is_over)].into_iter().flatten() {
+            pass.discard(self.store.as_mut());
         }
     }
 
-    fn begin_pass(&mut self, now: Now) {
-        for _ in 0..self.cleaning.early.len() {
-            let Some(id) = self.cleaning.early.pop_front() else { break };
-            match self.early_candidate(id, now) {
-                Early::Ready(candidate) => return self.start(id, candidate),
-                Early::Later => self.cleaning.early.push_back(id),
-                Early::No => {}
+    /// Begins a pass if there is none. One over a user's log may take long, so it makes way for logs that are cleaned
+    /// early: they would outgrow their bound meanwhile.
+    fn choose_pass(&mut self, now: Now) {
+        if !self.resume() {
+            self.begin_pass(now);
+            return;
+        }
+        let partition = self.cleaning.pass.as_ref().and_then(|pass| self.log(pass.id()));
+        let is_of_user = partition.is_some_and(|partition| partition.kind == LogKind::User);
+        if is_of_user && self.cleaning.paused.is_none() {
+            self.cleaning.paused = self.cleaning.pass.take();
+            if !self.begin_early_pass(now) {
+                self.resume();
             }
         }
-        if now.monotonic < self.cleaning.next_check {
+    }
+
+    /// Goes on with the pass that made way, if none is under way. Says whether one is now.
+    fn resume(&mut self) -> bool {
+        if self.cleaning.pass.is_none() {
+            self.cleaning.pass = self.cleaning.paused.take();
+        }
+        self.cleaning.pass.is_some()
+    }
+
+    fn begin_pass(&mut self, now: Now) {
+        if self.begin_early_pass(now) || now.monotonic < self.cleaning.next_check {
             return;
         }
         match self.dirtiest(now) {
             Some((id, candidate)) => self.start(id, candidate),
             None => self.cleaning.next_check = now.monotonic.plus_ms(self.settings.cleaner_backoff_ms),
         }
+    }
+
+    /// Begins a pass over the first of the early logs that can be cleaned now, and says whether there was one.
+    fn begin_early_pass(&mut self, now: Now) -> bool {
+        for _ in 0..self.cleaning.early.len() {
+            let Some(id) = self.cleaning.early.pop_front() else { break };
+            match self.early_candidate(id, now) {
+                Early::Ready(candidate) => {
+                    self.start(id, candidate);
+                    return true;
+                }
+                Early::Later => self.cleaning.early.push_back(id),
+                Early::No => {}
+            }
+        }
+        false
     }
 
     fn start(&mut self, id: TopicPartition, candidate: Candidate) {
@@ -166,6 +206,9 @@ impl LogSet {
 
     fn early_candidate(&mut self, id: TopicPartition, now: Now) -> Early {
         let early_cleaning_bytes = self.settings.early_cleaning_bytes;
+        if self.cleaning.paused.as_ref().is_some_and(|pass| pass.id() == id) {
+            return Early::Later;
+        }
         let Some(partition) = self.partition_mut(id) else { return Early::No };
         if partition.uncleanable.is_some() || partition.offline.is_some() {
             partition.cleaning_wanted = None;
@@ -226,10 +269,13 @@ impl LogSet {
         self.cleaning.next_check = now.monotonic.plus_ms(self.settings.cleaner_backoff_ms);
         let Some(slot) = self.index.get(&id).copied() else { return };
         let Some(partition) = self.slots[slot].as_mut() else { return };
-        partition.cleaning_wanted = None;
         if error.may_pass() {
             tracing::warn!(partition = %id, %error, "a log was not cleaned; it is tried again");
+            if partition.cleaning_wanted.is_some() && !self.cleaning.early.contains(&id) {
+                self.cleaning.early.push_back(id);
+            }
         } else {
+            partition.cleaning_wanted = None;
             tracing::error!(partition = %id, %error, "a log cannot be cleaned; it stays as it is until the next start");
             partition.uncleanable = Some(error.to_string());
         }
@@ -238,8 +284,8 @@ impl LogSet {
 
     /// Whether the cleaner holds on to segments of this partition.
     pub(super) fn is_cleaning(&self, partition: &PartitionLog) -> bool {
-        partition.replacement.is_some()
-            || self.cleaning.pass.as_ref().is_some_and(|pass| pass.id() == partition.id)
+        let passes = [&self.cleaning.pass, &self.cleaning.paused];
+        partition.replacement.is_some() || passes.into_iter().flatten().any(|pass| pass.id() == partition.id)
     }
 
     /// A checkpoint that named every replacement of this stage is durable.
