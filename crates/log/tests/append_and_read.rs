@@ -244,3 +244,23 @@ fn clients_wait_when_too_much_is_pending_but_coordinators_do_not() {
     settle(&mut set, now(1));
     append(&mut set, id, &batch(&[b"a"])).expect("the bytes were written");
 }
+
+#[test]
+fn on_a_full_disk_records_are_deleted_though_others_wait_for_room() {
+    let disk = MemoryDisk::new();
+    let (mut set, _) = open(&disk);
+    let id = create(&mut set, 1, PartitionConfig::default());
+    append(&mut set, id, &batch(&[b"a", b"b"])).expect("appends");
+    settle(&mut set, now(1));
+    append(&mut set, id, &batch(&[b"c"])).expect("is accepted, and waits");
+    disk.set_space(Space::Full);
+    set.advance_log_start(id, Offset(1)).expect("it lies in the log");
+    set.begin_round(now(2));
+    set.poll(now(2));
+    let log = set.log(id).expect("is there");
+    assert_eq!((log.log_start_offset(), log.high_watermark()), (Offset(1), Offset(2)));
+    disk.set_space(Space::Ready);
+    set.poll(now(3));
+    settle(&mut set, now(3));
+    assert_eq!(read_all(&mut set, id).last().map(|(_, value)| value.clone()), Some(b"c".to_vec()));
+}

@@ -110,9 +110,14 @@ impl LogSet {
             let slots = &mut self.slots;
             lane.retain(|slot| {
                 let partition = slots[*slot].as_mut().expect("only used slots stand in a lane");
-                while partition.pending.front().is_some_and(Run::frees_space) {
-                    let run = partition.pending.pop_front().expect("it was just looked at");
-                    selection.add(*slot, partition.id, run);
+                // What frees space speaks of what is durable, so it may overtake the batches that wait for room.
+                let pending = std::mem::take(&mut partition.pending);
+                for run in pending {
+                    if run.frees_space() {
+                        selection.add(*slot, partition.id, run);
+                    } else {
+                        partition.pending.push_back(run);
+                    }
                 }
                 partition.in_lane = !partition.pending.is_empty();
                 partition.in_lane
