@@ -3,7 +3,7 @@
 //! The driver's loop: submit what came in; [`Coordinators::flush`] before a round begins; after the round
 //! [`Coordinators::on_durable`] with the partitions that advanced; [`Coordinators::load_step`] while
 //! [`Coordinators::has_load_work`]; [`Coordinators::on_deadline`] at [`Coordinators::next_deadline`]; and
-//! [`Coordinators::drain_answers`] after each of them.
+//! [`Coordinators::drain_answers`] and [`Coordinators::drain_effects`] after each of them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,6 +30,7 @@ pub struct Coordinators<S: Shard> {
     dirty: Vec<usize>,
     is_dirty: Vec<bool>,
     answers: Vec<(Ticket, Answer<S::Reply>)>,
+    effects: Vec<S::Effect>,
 }
 
 impl<S: Shard> Coordinators<S> {
@@ -55,6 +56,7 @@ impl<S: Shard> Coordinators<S> {
             dirty: Vec::new(),
             is_dirty: vec![false; count],
             answers: Vec::new(),
+            effects: Vec::new(),
         }
     }
 
@@ -191,10 +193,17 @@ impl<S: Shard> Coordinators<S> {
         self.answers.drain(..)
     }
 
+    /// Hands over what the shards want done since the last call. An effect may come twice, never too early; what comes
+    /// of it is submitted as a request.
+    pub fn drain_effects(&mut self) -> std::vec::Drain<'_, S::Effect> {
+        self.effects.drain(..)
+    }
+
     /// Keeps the lists true after a shard was called.
     fn after(&mut self, index: usize) {
         let shard = &mut self.shards[index];
         shard.drain_answers(&mut self.answers);
+        self.effects.extend(shard.drain_effects());
         self.deadlines[index] = shard.next_deadline();
         if shard.has_open_batch() && !self.is_dirty[index] {
             self.is_dirty[index] = true;

@@ -7,16 +7,20 @@
 //! topic and touches only those with something to do. The broker, the embedded library and the simulator drive it.
 //!
 //! It must never know what a group is, speak a wire format, wait, or ask a clock: time and the logs come in as
-//! arguments, deadlines are pulled by [`Coordinators::next_deadline`], answers by [`Coordinators::drain_answers`].
+//! arguments, deadlines are pulled by [`Coordinators::next_deadline`], answers by [`Coordinators::drain_answers`], what a
+//! shard wants done outside of it by [`Coordinators::drain_effects`].
 //!
 //! What holds at every call:
 //! - each ticket that was submitted is answered exactly once, unless it was forgotten;
+//! - an effect is handed over no sooner than an answer could leave, and not at all if the record it rests on was not
+//!   written;
 //! - hard state changes by replay only, and only for records that are in the open batch or in the log;
 //! - the open batch begins where the log ends, or the shard is thrown away and loaded again (I5).
 
 mod answer;
 mod batch;
 mod coordinators;
+mod effects;
 mod load;
 mod runtime;
 mod tickets;

@@ -15,6 +15,7 @@ use milepost_model::{
 
 use crate::batch::{OpenBatch, fits_alone, record_bytes};
 use crate::coordinators::MakeShard;
+use crate::effects::Effects;
 use crate::load::{Failure, Load, LoadProgress};
 use crate::tickets::{Stage, Tickets};
 use crate::{Answer, Refusal, Settings};
@@ -70,6 +71,7 @@ pub struct ShardRuntime<S: Shard> {
     deleted_topics: Vec<DeletedTopic>,
     tickets: Tickets<S::Reply>,
     answers: Vec<(Ticket, Answer<S::Reply>)>,
+    effects: Effects<S::Effect>,
     /// Room for the bytes of one outcome's records, kept from one to the next.
     encoded: Vec<Encoded>,
 }
@@ -87,6 +89,7 @@ impl<S: Shard> ShardRuntime<S> {
             deleted_topics: Vec::new(),
             tickets: Tickets::new(),
             answers: Vec::new(),
+            effects: Effects::new(),
             encoded: Vec::new(),
         }
     }
@@ -185,12 +188,13 @@ impl<S: Shard> ShardRuntime<S> {
         }
     }
 
-    /// Does what an outcome says: writes and replays its records, then answers or parks its replies.
+    /// Does what an outcome says: writes and replays its records, then answers or parks its replies, and lets its effects
+    /// out or holds them. Effects of an outcome that could not be written are never heard of.
     fn carry_out(
         &mut self,
         logs: &mut LogSet,
         now: Now,
-        outcome: Outcome<S::Record, S::Reply>,
+        outcome: Outcome<S::Record, S::Reply, S::Effect>,
         asker: Option<Ticket>,
     ) {
         let until = if outcome.records.is_empty() {
@@ -205,6 +209,7 @@ impl<S: Shard> ShardRuntime<S> {
                 Err(Unwritten::Broken(reason)) => return self.throw_away(&reason),
             }
         };
+        self.effects.add(outcome.effects, until);
         let deadline = now.monotonic.plus_ms(self.settings.commit_timeout_ms);
         for (ticket, reply) in outcome.replies {
             match until {
@@ -303,10 +308,11 @@ impl<S: Shard> ShardRuntime<S> {
         }
     }
 
-    /// Releases the answers whose records became durable.
+    /// Releases the answers and effects whose records became durable.
     pub fn on_durable(&mut self, logs: &LogSet) {
         if let Some(log) = logs.log(self.id) {
             self.tickets.release(log.high_watermark(), &mut self.answers);
+            self.effects.release(log.high_watermark());
         }
     }
 
@@ -342,6 +348,7 @@ impl<S: Shard> ShardRuntime<S> {
     /// Stops serving: every open ticket is refused. What was not flushed is lost, and nobody was told of it.
     pub fn close(&mut self) {
         self.tickets.refuse_all(Refusal::NotCoordinator, &mut self.answers);
+        self.effects.drop_held();
         self.state = State::Closed;
     }
 
@@ -350,9 +357,15 @@ impl<S: Shard> ShardRuntime<S> {
         into.append(&mut self.answers);
     }
 
+    /// Hands over what the shard wants done since the last call. What comes of it is submitted as a request.
+    pub fn drain_effects(&mut self) -> std::vec::Drain<'_, S::Effect> {
+        self.effects.drain()
+    }
+
     fn throw_away(&mut self, reason: &str) {
         tracing::error!(partition = %self.id, reason, "a coordinator's state is thrown away and loaded again");
         self.tickets.refuse_all(Refusal::NotCoordinator, &mut self.answers);
+        self.effects.drop_held();
         self.state = State::Loading(Load::new((self.make)(self.id.partition)));
     }
 }

@@ -2,6 +2,7 @@
 
 mod counters;
 mod durability;
+mod effects;
 mod failing;
 mod loading;
 mod rig;

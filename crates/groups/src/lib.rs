@@ -21,7 +21,6 @@ mod error;
 mod expiry;
 mod hard;
 mod offsets;
-mod partition;
 mod rebalance;
 mod record;
 mod reply;
@@ -33,7 +32,7 @@ mod turn;
 mod view;
 
 pub use error::{EmbeddedRefusal, GroupError};
-pub use partition::partition_for;
+pub use milepost_model::partition_for;
 pub use record::{ClassicGroup, CommittedOffset, GroupRecord, Member, Members, OffsetRecord, Record};
 pub use reply::{
     DescribedGroup, DescribedMember, FetchedPartition, FetchedTopic, JoinRefused, Joined, JoinedMember,

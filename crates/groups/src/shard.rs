@@ -1,7 +1,7 @@
 //! The shard: what the runtime drives. It sends each request to its handler and keeps hard and soft state apart.
 
 use milepost_model::{
-    Atomicity, Corrupt, DeletedTopic, DependsOn, Encoded, Instant, Now, Offset, Origin, Outcome,
+    Atomicity, Corrupt, DeletedTopic, Encoded, Instant, NoEffect, Now, Offset, Origin, Outcome,
     ProducerIdentity, Shard, Ticket, TransactionEnd,
 };
 
@@ -63,6 +63,7 @@ impl Shard for Groups {
     type Request<'a> = Request<'a>;
     type Reply = Reply;
     type Record = Record;
+    type Effect = NoEffect;
 
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Record>, Corrupt> {
         codec::decode(&self.hard, key, value)
@@ -102,8 +103,7 @@ impl Shard for Groups {
         Outcome {
             records: offsets::tombstones_of_topics(&self.hard, topics),
             atomicity: Atomicity::MaySplit,
-            replies: Vec::new(),
-            depends_on: DependsOn::Nothing,
+            ..Outcome::nothing()
         }
     }
 

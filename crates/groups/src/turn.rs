@@ -59,7 +59,13 @@ impl<'a> Turn<'a> {
     }
 
     pub(crate) fn finish(self, atomicity: Atomicity) -> Outcome<Record, Reply> {
-        Outcome { records: self.records, atomicity, replies: self.replies, depends_on: self.depends_on }
+        Outcome {
+            records: self.records,
+            atomicity,
+            replies: self.replies,
+            effects: Vec::new(),
+            depends_on: self.depends_on,
+        }
     }
 }
 

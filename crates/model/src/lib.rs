@@ -4,6 +4,7 @@
 //! wire never appear here: they are made and read at the edge, and inside they are `Option`s.
 
 mod ids;
+mod partition;
 mod shard;
 mod time;
 
@@ -11,7 +12,9 @@ pub use ids::{
     Generation, LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
     TopicPartition,
 };
+pub use partition::partition_for;
 pub use shard::{
-    Atomicity, Corrupt, DeletedTopic, DependsOn, Encoded, Origin, Outcome, Shard, Ticket, TransactionEnd,
+    Atomicity, Corrupt, DeletedTopic, DependsOn, Encoded, NoEffect, Origin, Outcome, Shard, Ticket,
+    TransactionEnd,
 };
 pub use time::{Instant, Now, Timestamp};

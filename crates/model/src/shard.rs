@@ -29,27 +29,35 @@ pub enum Atomicity {
     MaySplit,
 }
 
+/// The effect of a shard that has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoEffect {}
+
 /// What a handler decided.
-#[must_use = "records must be appended and replies sent"]
+#[must_use = "records must be appended, replies sent and effects carried out"]
 #[derive(Debug)]
-pub struct Outcome<R, P> {
+pub struct Outcome<R, P, E = NoEffect> {
     /// To be appended, in this order, and replayed. When there are any, every reply below waits for the last of them.
     pub records: Vec<R>,
     /// How the records may be cut into batches.
     pub atomicity: Atomicity,
     /// Answers to this request or to earlier ones that were waiting.
     pub replies: Vec<(Ticket, P)>,
-    /// What the replies rest on when there are no records.
+    /// What is to be done outside of the shard. It is asked for no sooner than a reply could leave: once all of the
+    /// records are durable, or what the replies rest on is. What came of it is told by a request.
+    pub effects: Vec<E>,
+    /// What the replies and effects rest on when there are no records.
     pub depends_on: DependsOn,
 }
 
-impl<R, P> Outcome<R, P> {
+impl<R, P, E> Outcome<R, P, E> {
     /// Nothing to write and nothing to say (yet).
     pub fn nothing() -> Self {
         Self {
             records: Vec::new(),
             atomicity: Atomicity::OneBatch,
             replies: Vec::new(),
+            effects: Vec::new(),
             depends_on: DependsOn::Nothing,
         }
     }
@@ -129,6 +137,9 @@ pub trait Shard {
     type Reply;
     /// A decoded record of the shard's log. Cheap to clone.
     type Record: Clone;
+    /// Something to be done outside of the shard ([`NoEffect`] for a shard that is sufficient unto itself). It may be
+    /// lost with the shard, which asks again when it is loaded; and it may be asked for twice, which must be harmless.
+    type Effect;
 
     /// Decodes a record of the log. `Ok(None)`: a type this version does not know; it is skipped and survives.
     ///
@@ -146,7 +157,7 @@ pub trait Shard {
         now: Now,
         ticket: Ticket,
         request: Self::Request<'_>,
-    ) -> Outcome<Self::Record, Self::Reply>;
+    ) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
 
     /// The only writer of hard state. Called for each record, live right after the decision and again at every load.
     fn replay(&mut self, position: Offset, origin: Origin, record: Self::Record);
@@ -155,16 +166,20 @@ pub trait Shard {
     fn replay_marker(&mut self, position: Offset, producer: ProducerIdentity, end: TransactionEnd);
 
     /// Topics were deleted.
-    fn on_topics_deleted(&mut self, now: Now, topics: &[DeletedTopic]) -> Outcome<Self::Record, Self::Reply>;
+    fn on_topics_deleted(
+        &mut self,
+        now: Now,
+        topics: &[DeletedTopic],
+    ) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
 
     /// When [`Shard::on_deadline`] wants to be called next. Spurious calls are harmless.
     fn next_deadline(&self) -> Option<Instant>;
 
     /// Time passed: sessions end, rebalances complete, offsets expire. The same road as a request.
-    fn on_deadline(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply>;
+    fn on_deadline(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
 
     /// The log was replayed to its end: re-arm sessions.
-    fn on_loaded(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply>;
+    fn on_loaded(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
 
     /// The ticket was answered by the runtime (a timeout, a closed connection): forget it, without answering it.
     fn forget(&mut self, ticket: Ticket);

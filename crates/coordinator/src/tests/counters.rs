@@ -40,6 +40,8 @@ pub(super) enum Request<'a> {
     Add(&'a [&'a str]),
     /// Adds to counters, one after the other.
     AddMaySplit(&'a [&'a str]),
+    /// Adds to a counter, and wants to be asked for once that is durable.
+    Announce(&'a str),
     Get(&'a str),
     List,
     /// Is answered by the next [`Request::Wake`].
@@ -84,6 +86,7 @@ impl Shard for Counters {
     type Request<'a> = Request<'a>;
     type Reply = Reply;
     type Record = Set;
+    type Effect = String;
 
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Set>, Corrupt> {
         let corrupt = || Corrupt("not a counter".to_owned());
@@ -101,7 +104,7 @@ impl Shard for Counters {
         into.value = set.value.map(|value| value.to_be_bytes().to_vec());
     }
 
-    fn handle(&mut self, _: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Set, Reply> {
+    fn handle(&mut self, _: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Set, Reply, String> {
         let position = |name| match self.hard.counters.get(name) {
             Some(counter) => DependsOn::Position(counter.1),
             None => DependsOn::Nothing,
@@ -116,6 +119,12 @@ impl Shard for Counters {
                 records: self.add(names),
                 atomicity: Atomicity::MaySplit,
                 replies: vec![(ticket, Reply::Added)],
+                ..Outcome::nothing()
+            },
+            Request::Announce(name) => Outcome {
+                records: self.add(&[name]),
+                replies: vec![(ticket, Reply::Added)],
+                effects: vec![name.to_owned()],
                 ..Outcome::nothing()
             },
             Request::Get(name) => {
@@ -162,7 +171,7 @@ impl Shard for Counters {
         }
     }
 
-    fn on_topics_deleted(&mut self, _: Now, topics: &[DeletedTopic]) -> Outcome<Set, Reply> {
+    fn on_topics_deleted(&mut self, _: Now, topics: &[DeletedTopic]) -> Outcome<Set, Reply, String> {
         let records = topics.iter().map(|topic| Set { name: topic.name.clone(), value: None }).collect();
         Outcome { records, atomicity: Atomicity::MaySplit, ..Outcome::nothing() }
     }
@@ -171,7 +180,7 @@ impl Shard for Counters {
         self.alarm.as_ref().map(|alarm| alarm.0)
     }
 
-    fn on_deadline(&mut self, now: Now) -> Outcome<Set, Reply> {
+    fn on_deadline(&mut self, now: Now) -> Outcome<Set, Reply, String> {
         match &self.alarm {
             Some((at, name)) if *at <= now.monotonic => {
                 Outcome { records: self.add(&[name]), ..Outcome::nothing() }
@@ -180,7 +189,7 @@ impl Shard for Counters {
         }
     }
 
-    fn on_loaded(&mut self, _: Now) -> Outcome<Set, Reply> {
+    fn on_loaded(&mut self, _: Now) -> Outcome<Set, Reply, String> {
         self.loads += 1;
         let records =
             if self.hard.counters.contains_key(COUNTS_LOADS) { self.add(&[COUNTS_LOADS]) } else { vec![] };

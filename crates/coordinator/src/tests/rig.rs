@@ -135,6 +135,10 @@ impl Rig {
         self.shards.drain_answers().collect()
     }
 
+    pub(super) fn effects(&mut self) -> Vec<String> {
+        self.shards.drain_effects().collect()
+    }
+
     pub(super) fn high_watermark(&self, partition: PartitionIndex) -> Offset {
         self.logs.log(id(partition)).unwrap().high_watermark()
     }

@@ -1,13 +1,13 @@
-//! Which partition of `__consumer_offsets` a group lives in.
+//! Which partition of an internal topic a name lives in: a group, or a transactional id.
 
-use milepost_model::PartitionIndex;
+use crate::PartitionIndex;
 
-/// The partition of a group, of `count` partitions (at least 1; 0 counts as 1). It is Java's string hash, as every
-/// client and every Kafka broker computes it, so it may never change.
+/// The partition of a group or a transactional id, of `count` partitions (at least 1; 0 counts as 1). It is Java's
+/// string hash, as every client and every Kafka broker computes it, so it may never change.
 #[must_use]
-pub fn partition_for(group_id: &str, count: u32) -> PartitionIndex {
+pub fn partition_for(name: &str, count: u32) -> PartitionIndex {
     let hash =
-        group_id.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
+        name.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
     // Kafka's own absolute value takes the one number that has none to 0.
     let hash = if hash == i32::MIN { 0 } else { hash.unsigned_abs() };
     let partition = hash % count.max(1);
