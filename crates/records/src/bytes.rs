@@ -148,7 +148,16 @@ impl<'a> Reader<'a> {
     /// The number of elements of an array that cannot be null. Not checked against the bytes that are left: the
     /// caller reads element by element and must not reserve room by it.
     pub(crate) fn array_length(&mut self, format: Format, field: &'static str) -> Result<usize, DecodeError> {
-        self.nullable_length(format, field)?.ok_or(DecodeError::InvalidLength(field))
+        self.nullable_array_length(format, field)?.ok_or(DecodeError::InvalidLength(field))
+    }
+
+    /// The number of elements of an array, `None` for null. What [`Reader::array_length`] says holds here too.
+    pub(crate) fn nullable_array_length(
+        &mut self,
+        format: Format,
+        field: &'static str,
+    ) -> Result<Option<usize>, DecodeError> {
+        self.nullable_length(format, field)
     }
 
     fn nullable_length(&mut self, format: Format, field: &'static str) -> Result<Option<usize>, DecodeError> {
