@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("batch", &["model"]),
     ("records", &["model"]),
     ("groups", &["model", "records"]),
+    ("transactions", &["model", "records"]),
     ("storage", &["model"]),
     ("log", &["model", "batch", "records", "storage"]),
     // The runtime of a shard packs its records into batches itself, so it knows their format, but no coordinator.
@@ -33,11 +34,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Rooms that must not know an async runtime, not even through somebody else: everything below the broker, the
 /// embedded library, and the client.
-const WITHOUT_ASYNC: &[&str] =
-    &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator", "milepost", "client"];
+const WITHOUT_ASYNC: &[&str] = &[
+    "model",
+    "wire",
+    "batch",
+    "records",
+    "groups",
+    "transactions",
+    "storage",
+    "log",
+    "coordinator",
+    "milepost",
+    "client",
+];
 
 /// Rooms that do no input or output: besides async, nothing that reaches a disk, a socket, a clock or randomness.
-const PURE: &[&str] = &["model", "wire", "batch", "records", "groups"];
+const PURE: &[&str] = &["model", "wire", "batch", "records", "groups", "transactions"];
 
 const ASYNC: &[&str] = &["tokio", "mio", "async-std", "smol", "futures", "futures-util", "futures-executor"];
 const IMPURE: &[&str] = &["rustix", "socket2", "rand", "getrandom", "chrono", "tempfile"];

@@ -29,7 +29,7 @@ pub(crate) fn sweep_if_due(turn: &mut Turn<'_>) {
         && due <= turn.now.monotonic
     {
         let interval_ms = turn.settings.offsets_retention_check_interval_ms;
-        if clocks_disagree(since, turn.now, interval_ms) {
+        if turn.now.clock_drift_ms(since) > u128::from(interval_ms) {
             turn.soft.sweep.skipped += 1;
         } else if turn.soft.sweep.remaining.is_empty() {
             let mut group_ids = turn.hard.group_ids();
@@ -39,13 +39,6 @@ pub(crate) fn sweep_if_due(turn: &mut Turn<'_>) {
         schedule_sweep(&mut turn.soft.sweep, turn.settings, turn.now);
     }
     step(turn);
-}
-
-/// Whether one clock ran more than an interval ahead of the other.
-fn clocks_disagree(since: Now, now: Now, interval_ms: u64) -> bool {
-    let monotonic_ms = i128::from(now.monotonic.ms_since(since.monotonic));
-    let wall_ms = i128::from(now.wall.0) - i128::from(since.wall.0);
-    (wall_ms - monotonic_ms).unsigned_abs() > u128::from(interval_ms)
 }
 
 /// Looks at some groups. The rest has its turn at the next call, which is wanted at once.

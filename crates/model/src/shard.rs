@@ -79,7 +79,7 @@ pub enum Origin {
 }
 
 /// How a transaction ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TransactionEnd {
     /// Its records take effect.
     Commit,

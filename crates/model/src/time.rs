@@ -38,3 +38,14 @@ pub struct Now {
     /// For record times and retention.
     pub wall: Timestamp,
 }
+
+impl Now {
+    /// By how many milliseconds the two clocks moved apart since `earlier`. A wall clock that was set does not tell how
+    /// long ago something was, so whoever deletes by it looks at this first.
+    #[must_use]
+    pub fn clock_drift_ms(self, earlier: Self) -> u128 {
+        let monotonic_ms = i128::from(self.monotonic.ms_since(earlier.monotonic));
+        let wall_ms = i128::from(self.wall.0) - i128::from(earlier.wall.0);
+        (wall_ms - monotonic_ms).unsigned_abs()
+    }
+}
