@@ -41,10 +41,16 @@ pub struct ApiVersionRange {
 // The versions that Kafka 4.4 advertises. Produce is advertised from 0 because older releases of librdkafka
 // switch compression off when the range does not reach that version (KAFKA-18659); its versions 0 to 2 are
 // refused like any other version that is not served.
+//
+// What stands after `@known` has messages and no server yet: it is not advertised, and a request of it is one of an
+// unknown API. Whoever serves it moves the line up.
 macro_rules! apis {
     ($($api:ident = $key:literal, advertised $advertised:literal, served $min:literal - $max:literal,
-        flexible $flexible:expr, $request:ty;)+) => {
-        /// An API that is served, by its number on the wire.
+        flexible $flexible:expr, $request:ty;)+
+    @known
+    $($known:ident = $known_key:literal, known $known_min:literal - $known_max:literal,
+        flexible $known_flexible:expr;)*) => {
+        /// An API by its number on the wire: one that is served, or one whose messages are known.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(i16)]
         pub enum ApiKey {
@@ -52,6 +58,10 @@ macro_rules! apis {
                 #[doc = concat!("API key ", $key, ".")]
                 $api = $key,
             )+
+            $(
+                #[doc = concat!("API key ", $known_key, ". Its messages are known; it is not served.")]
+                $known = $known_key,
+            )*
         }
 
         /// Every API that is served, in ascending order of keys.
@@ -62,6 +72,9 @@ macro_rules! apis {
             max: $max,
             flexible_from: $flexible,
         },)+];
+
+        /// Every API that is not served, but whose messages can be written and read, in ascending order of keys.
+        pub const KNOWN: &[ApiVersionRange] = &[$(*ApiKey::$known.range(),)*];
 
         impl ApiKey {
             /// The API with this number, if it is served.
@@ -84,6 +97,13 @@ macro_rules! apis {
                         max: $max,
                         flexible_from: $flexible,
                     },)+
+                    $(Self::$known => &ApiVersionRange {
+                        key: Self::$known,
+                        min_advertised: $known_min,
+                        min_served: $known_min,
+                        max: $known_max,
+                        flexible_from: $known_flexible,
+                    },)*
                 }
             }
         }
@@ -106,6 +126,7 @@ macro_rules! apis {
             ) -> Result<Self, DecodeError> {
                 match api {
                     $(ApiKey::$api => Message::decode(reader, version).map(Self::$api),)+
+                    $(ApiKey::$known => Err(DecodeError::UnsupportedVersion),)*
                 }
             }
 
@@ -152,6 +173,15 @@ apis! {
     DescribeProducers    = 61, advertised 0, served 0 - 0,  flexible Some(0), DescribeProducersRequest<'a>;
     ListConfigResources  = 74, advertised 0, served 0 - 1,  flexible Some(0), ListConfigResourcesRequest;
     DescribeTopicPartitions = 75, advertised 0, served 0 - 0, flexible Some(0), DescribeTopicPartitionsRequest<'a>;
+
+    @known
+    AddPartitionsToTxn   = 24, known 0 - 5, flexible Some(3);
+    AddOffsetsToTxn      = 25, known 0 - 4, flexible Some(3);
+    EndTxn               = 26, known 0 - 5, flexible Some(3);
+    WriteTxnMarkers      = 27, known 1 - 2, flexible Some(1);
+    TxnOffsetCommit      = 28, known 0 - 6, flexible Some(3);
+    DescribeTransactions = 65, known 0 - 0, flexible Some(0);
+    ListTransactions     = 66, known 0 - 2, flexible Some(0);
 }
 
 impl ApiKey {
@@ -161,7 +191,7 @@ impl ApiKey {
         self as i16
     }
 
-    /// Whether requests of this version are decoded and answered.
+    /// Whether messages of this version can be read and written, and requests of it are answered if the API is served.
     #[must_use]
     pub fn serves(self, version: i16) -> bool {
         let range = self.range();

@@ -21,7 +21,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use api::{ADVERTISED, ApiKey, ApiVersionRange, RequestBody};
+pub use api::{ADVERTISED, ApiKey, ApiVersionRange, KNOWN, RequestBody};
 pub use error_code::ErrorCode;
 pub use errors::{DecodeError, EncodeError, RequestError};
 pub use frame::{

@@ -1,9 +1,11 @@
 //! The messages, one file for each API. A new API is one such file, and one line in the
-//! table of `api.rs` and in the list of `tests/mod.rs`.
+//! table of `api.rs` and in the list of `tests/mod.rs`. Those of transactions are known, and not served yet.
 //!
 //! Structures and fields have the names of Kafka's own message schemas and mean what the protocol says; words
 //! stand only where there is more to say. The notation is explained in `schema.rs`.
 
+pub mod add_offsets_to_txn;
+pub mod add_partitions_to_txn;
 pub mod alter_configs;
 pub mod api_versions;
 pub mod create_partitions;
@@ -17,7 +19,9 @@ pub mod describe_groups;
 pub mod describe_log_dirs;
 pub mod describe_producers;
 pub mod describe_topic_partitions;
+pub mod describe_transactions;
 pub mod elect_leaders;
+pub mod end_txn;
 pub mod fetch;
 pub mod find_coordinator;
 pub mod heartbeat;
@@ -28,6 +32,7 @@ pub mod leave_group;
 pub mod list_config_resources;
 pub mod list_groups;
 pub mod list_offsets;
+pub mod list_transactions;
 pub mod metadata;
 pub mod offset_commit;
 pub mod offset_delete;
@@ -35,3 +40,5 @@ pub mod offset_fetch;
 pub mod offset_for_leader_epoch;
 pub mod produce;
 pub mod sync_group;
+pub mod txn_offset_commit;
+pub mod write_txn_markers;

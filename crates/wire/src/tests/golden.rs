@@ -1,5 +1,5 @@
-//! Frames written out by hand from Kafka 4.4's schemas, for the versions that no other implementation at hand
-//! knows, and for the headers.
+//! Frames written out by hand from Kafka 4.4's schemas (or, where that is said, by its own classes), for the
+//! versions that no other implementation at hand knows, and for the headers.
 
 use milepost_model::TopicId;
 
@@ -9,6 +9,8 @@ use crate::messages::describe_log_dirs::*;
 use crate::messages::list_offsets::*;
 use crate::messages::offset_commit::*;
 use crate::messages::offset_fetch::*;
+use crate::messages::txn_offset_commit::*;
+use crate::messages::write_txn_markers::*;
 use crate::{
     ErrorCode, Message, Reader, Request, Response, decode_request, decode_response, encode_request,
     encode_response,
@@ -254,6 +256,85 @@ fn offset_fetch_10_has_ids_instead_of_names() {
          ff ff ff ff ff ff ff ff ff ff ff ff 01 00 58 00 00 00 00 00 00",
     );
     assert_body(&response, 10, &body);
+}
+
+/// Written by the message classes of Kafka's clients 4.4.0.
+#[test]
+fn txn_offset_commit_6_has_ids_instead_of_names() {
+    let request = TxnOffsetCommitRequest {
+        transactional_id: "t",
+        group_id: "g1",
+        producer_id: 9,
+        producer_epoch: 2,
+        generation_id_or_member_epoch: 5,
+        member_id: "m",
+        group_instance_id: None,
+        topics: vec![TxnOffsetCommitRequestTopic {
+            topic_id: TOPIC,
+            partitions: vec![TxnOffsetCommitRequestPartition {
+                partition_index: 3,
+                committed_offset: 42,
+                committed_leader_epoch: 7,
+                committed_metadata: None,
+            }],
+            ..Default::default()
+        }],
+    };
+    let body = bytes(
+        "02 74 | 03 67 31 | 00 00 00 00 00 00 00 09 00 02 | 00 00 00 05 | 02 6d | 00 |
+         02 000102030405060708090a0b0c0d0e0f
+         02 00 00 00 03 00 00 00 00 00 00 00 2a 00 00 00 07 00 00 00 00",
+    );
+    assert_body(&request, 6, &body);
+
+    let response = TxnOffsetCommitResponse {
+        throttle_time_ms: 1,
+        topics: vec![TxnOffsetCommitResponseTopic {
+            topic_id: TOPIC,
+            partitions: vec![TxnOffsetCommitResponsePartition {
+                partition_index: 3,
+                error_code: ErrorCode::IllegalGeneration,
+            }],
+            ..Default::default()
+        }],
+    };
+    let body = bytes("00 00 00 01 | 02 000102030405060708090a0b0c0d0e0f 02 00 00 00 03 00 16 00 00 00");
+    assert_body(&response, 6, &body);
+}
+
+/// Written by the message classes of Kafka's clients 4.4.0.
+#[test]
+fn write_txn_markers_2_says_by_which_version_the_transaction_ended() {
+    let request = WriteTxnMarkersRequest {
+        markers: vec![WritableTxnMarker {
+            producer_id: 9,
+            producer_epoch: 3,
+            transaction_result: true,
+            topics: vec![WritableTxnMarkerTopic { name: "a", partition_indexes: vec![0, 1] }],
+            coordinator_epoch: 4,
+            transaction_version: 2,
+        }],
+    };
+    let body = bytes(
+        "02 | 00 00 00 00 00 00 00 09 00 03 01 | 02 02 61 03 00 00 00 00 00 00 00 01 00 |
+         00 00 00 04 02 00 00",
+    );
+    assert_body(&request, 2, &body);
+
+    let response = WriteTxnMarkersResponse {
+        markers: vec![WritableTxnMarkerResult {
+            producer_id: 9,
+            topics: vec![WritableTxnMarkerTopicResult {
+                name: "a",
+                partitions: vec![WritableTxnMarkerPartitionResult {
+                    partition_index: 1,
+                    error_code: ErrorCode::InvalidProducerEpoch,
+                }],
+            }],
+        }],
+    };
+    let body = bytes("02 | 00 00 00 00 00 00 00 09 | 02 02 61 | 02 00 00 00 01 00 2f 00 00 00 00");
+    assert_body(&response, 2, &body);
 }
 
 #[test]

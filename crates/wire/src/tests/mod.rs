@@ -60,6 +60,8 @@ macro_rules! cases {
 }
 
 cases! {
+    add_offsets_to_txn: AddOffsetsToTxnRequest, AddOffsetsToTxnResponse;
+    add_partitions_to_txn: AddPartitionsToTxnRequest, AddPartitionsToTxnResponse;
     alter_configs: AlterConfigsRequest, AlterConfigsResponse;
     api_versions: ApiVersionsRequest, ApiVersionsResponse;
     create_partitions: CreatePartitionsRequest, CreatePartitionsResponse;
@@ -73,7 +75,9 @@ cases! {
     describe_log_dirs: DescribeLogDirsRequest, DescribeLogDirsResponse;
     describe_producers: DescribeProducersRequest, DescribeProducersResponse;
     describe_topic_partitions: DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse;
+    describe_transactions: DescribeTransactionsRequest, DescribeTransactionsResponse;
     elect_leaders: ElectLeadersRequest, ElectLeadersResponse;
+    end_txn: EndTxnRequest, EndTxnResponse;
     fetch: FetchRequest, FetchResponse;
     find_coordinator: FindCoordinatorRequest, FindCoordinatorResponse;
     heartbeat: HeartbeatRequest, HeartbeatResponse;
@@ -84,6 +88,7 @@ cases! {
     list_config_resources: ListConfigResourcesRequest, ListConfigResourcesResponse;
     list_groups: ListGroupsRequest, ListGroupsResponse;
     list_offsets: ListOffsetsRequest, ListOffsetsResponse;
+    list_transactions: ListTransactionsRequest, ListTransactionsResponse;
     metadata: MetadataRequest, MetadataResponse;
     offset_commit: OffsetCommitRequest, OffsetCommitResponse;
     offset_delete: OffsetDeleteRequest, OffsetDeleteResponse;
@@ -91,12 +96,19 @@ cases! {
     offset_for_leader_epoch: OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse;
     produce: ProduceRequest, ProduceResponse;
     sync_group: SyncGroupRequest, SyncGroupResponse;
+    txn_offset_commit: TxnOffsetCommitRequest, TxnOffsetCommitResponse;
+    write_txn_markers: WriteTxnMarkersRequest, WriteTxnMarkersResponse;
 }
 
 impl Case {
     pub(super) fn versions(&self) -> std::ops::RangeInclusive<i16> {
         let range = self.api.range();
         range.min_served..=range.max
+    }
+
+    /// Whether clients can ask for it, rather than only that its messages are known.
+    pub(super) fn is_served(&self) -> bool {
+        ApiKey::from_code(self.api.code()).is_some()
     }
 }
 

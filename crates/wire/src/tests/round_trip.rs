@@ -2,7 +2,7 @@
 
 use super::{arbitrary_request, cases};
 use crate::testing::Random;
-use crate::{ADVERTISED, ApiKey, RequestError, decode_request};
+use crate::{ADVERTISED, ApiKey, KNOWN, RequestError, decode_request};
 
 #[test]
 fn every_version_of_every_message_comes_back_as_it_was() {
@@ -21,7 +21,7 @@ fn every_version_of_every_message_comes_back_as_it_was() {
 
 #[test]
 fn every_api_of_the_table_has_a_request_and_a_response_under_test() {
-    for range in ADVERTISED {
+    for range in ADVERTISED.iter().chain(KNOWN) {
         for is_request in [true, false] {
             let found =
                 cases().iter().filter(|case| case.api == range.key && case.is_request == is_request).count();
@@ -32,7 +32,7 @@ fn every_api_of_the_table_has_a_request_and_a_response_under_test() {
 
 #[test]
 fn whole_requests_decode_to_the_body_of_their_api() {
-    for case in cases().iter().filter(|case| case.is_request) {
+    for case in cases().iter().filter(|case| case.is_request && case.is_served()) {
         for version in case.versions() {
             let frame = arbitrary_request(case, &mut Random(7), version);
             let (header, body) = decode_request(&frame).expect("a valid frame");
@@ -110,5 +110,30 @@ fn the_table_is_that_of_kafka_4_4() {
     for range in ADVERTISED {
         assert_eq!(range.key.range(), range);
         assert_eq!(ApiKey::from_code(range.key.code()), Some(range.key));
+    }
+}
+
+#[test]
+fn what_is_only_known_is_not_served() {
+    let expected = [
+        (24, 0, 5, Some(3)),
+        (25, 0, 4, Some(3)),
+        (26, 0, 5, Some(3)),
+        (27, 1, 2, Some(1)),
+        (28, 0, 6, Some(3)),
+        (65, 0, 0, Some(0)),
+        (66, 0, 2, Some(0)),
+    ];
+    let table: Vec<_> = KNOWN
+        .iter()
+        .map(|range| (range.key.code(), range.min_served, range.max, range.flexible_from))
+        .collect();
+    assert_eq!(table, expected);
+    for case in cases().iter().filter(|case| case.is_request && !case.is_served()) {
+        assert!(KNOWN.contains(case.api.range()), "{}", case.api);
+        for version in case.versions() {
+            let frame = arbitrary_request(case, &mut Random(7), version);
+            assert_eq!(decode_request(&frame), Err(RequestError::UnknownApi(case.api.code())));
+        }
     }
 }
