@@ -178,7 +178,7 @@ pub trait Shard {
     /// Time passed: sessions end, rebalances complete, offsets expire. The same road as a request.
     fn on_deadline(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
 
-    /// The log was replayed to its end: re-arm sessions.
+    /// The log was replayed to its end, all of which is durable: re-arm sessions, ask for effects again.
     fn on_loaded(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
 
     /// The ticket was answered by the runtime (a timeout, a closed connection): forget it, without answering it.

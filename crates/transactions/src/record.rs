@@ -69,6 +69,15 @@ impl TransactionState {
         self.status().name()
     }
 
+    /// The states of these names, and those of the names that no state has. Two states that Kafka knows are never in a
+    /// record: filters may name them, and they are none of these.
+    #[must_use]
+    pub fn named<'a>(names: &[&'a str]) -> (Vec<Self>, Vec<&'a str>) {
+        let states = Self::ALL.into_iter().filter(|state| names.contains(&state.name())).collect();
+        let is_known = |name: &str| TransactionStatus::ALL.iter().any(|status| status.name() == name);
+        (states, names.iter().copied().filter(|name| !is_known(name)).collect())
+    }
+
     /// The state as a record says it.
     pub(crate) fn status(self) -> TransactionStatus {
         match self {
@@ -135,4 +144,17 @@ pub(crate) fn is_exhausted(epoch: ProducerEpoch) -> bool {
 /// The epoch after this one. It stays at the largest number, which no producer is ever given.
 pub(crate) fn bumped(producer: ProducerIdentity) -> ProducerIdentity {
     ProducerIdentity { epoch: ProducerEpoch(producer.epoch.0.saturating_add(1)), ..producer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_no_state_has_are_told_apart() {
+        let names = ["Ongoing", "Dead", "PrepareEpochFence", "ongoing", "CompleteAbort", ""];
+        let (states, unknown) = TransactionState::named(&names);
+        assert_eq!(states, [TransactionState::Ongoing, TransactionState::Complete(TransactionEnd::Abort)]);
+        assert_eq!(unknown, ["ongoing", ""]);
+    }
 }

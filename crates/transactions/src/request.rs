@@ -135,7 +135,7 @@ pub struct DescribeTransaction<'a> {
 /// applies it to the answer.
 #[derive(Clone, Debug, Default)]
 pub struct ListTransactions {
-    /// Only transactional ids in one of these states.
+    /// Only transactional ids in one of these states ([`TransactionState::named`] has them for a request's names).
     pub states: Option<Vec<TransactionState>>,
     /// Only transactional ids of one of these producers.
     pub producer_ids: Option<Vec<ProducerId>>,
