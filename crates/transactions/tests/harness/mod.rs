@@ -28,7 +28,7 @@ use invariants::Invariants;
 pub(crate) const START: Now = Now { monotonic: Instant(1_000_000), wall: Timestamp(1_700_000_000_000) };
 
 /// The key and the value of a record of the log.
-type Entry = (Vec<u8>, Option<Vec<u8>>);
+pub(crate) type Entry = (Vec<u8>, Option<Vec<u8>>);
 
 /// A shard, its log and its clocks.
 pub(crate) struct Machine {
@@ -172,6 +172,12 @@ impl Machine {
             asker,
             Request::AbortTimedOut(AbortTimedOut { transactional_id, producer, fresh_producer_id }),
         )
+    }
+
+    /// The keys and values of the log.
+    #[allow(dead_code, reason = "not every test that shares this module asks")]
+    pub(crate) fn log(&self) -> &[Entry] {
+        &self.log
     }
 
     /// Lets time pass, deadline by deadline.
