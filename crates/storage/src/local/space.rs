@@ -73,7 +73,9 @@ impl Core {
         if let Some(answer) = known(&locked(&self.spares)) {
             return SpaceAhead::Known(answer);
         }
-        let needed = self.settings.journal_file_bytes + HEADER_BLOCK_BYTES as u64;
+        // The room for the segments must be left when the spare is there.
+        let needed =
+            self.settings.journal_file_bytes + HEADER_BLOCK_BYTES as u64 + self.settings.reserve_bytes;
         let enough = free_bytes >= needed;
         let mut spares = locked(&self.spares);
         spares.failed |= !enough;

@@ -59,6 +59,24 @@ fn a_device_filled_by_others_is_full_although_a_spare_file_is_there() {
 }
 
 #[test]
+fn a_spare_file_leaves_room_for_the_segments_of_a_round() {
+    let system = SimulatedFileSystem::new(1);
+    let mut engine = open(&system).unwrap();
+    let used = || system.files().values().map(|bytes| bytes.len() as u64).sum::<u64>();
+    let LocalSettings { journal_file_bytes, reserve_bytes, .. } = LocalSettings::small();
+    // The next spare would fit, and take the room that the segments need.
+    let capacity_bytes = used() + journal_file_bytes + reserve_bytes - 1;
+    system.set_capacity(Some(capacity_bytes));
+    let mut rounds = 0;
+    while engine.journal.space() == Space::Ready {
+        commit(&mut *engine.journal, vec![entry(1, 1, &[1; 1000])]);
+        rounds += 1;
+        assert!(rounds < 200, "the device never gets full");
+    }
+    assert!(used() + reserve_bytes <= capacity_bytes, "{} of {capacity_bytes} bytes are taken", used());
+}
+
+#[test]
 fn trimming_makes_room_too() {
     let system = SimulatedFileSystem::new(1);
     system.set_capacity(Some(CAPACITY_BYTES));
