@@ -59,7 +59,10 @@ impl PartitionLog {
         if from >= self.high_watermark {
             return Ok(Vec::new());
         }
-        let Some((index, position)) = self.find(store, from)? else { return Ok(Vec::new()) };
+        let Some((index, position)) = self.find(store, from)? else {
+            // It is durable and waits for room to be written: a later read finds it.
+            return if self.unwritten.is_empty() { Ok(Vec::new()) } else { Err(StoreError::Full.into()) };
+        };
         let reader = self.reader(store, index)?;
         let (batches, next) = reader.read_whole_batches(position, max_bytes, first)?;
         let segment = reader.segment;
@@ -93,13 +96,14 @@ impl PartitionLog {
         if let Some((offset, segment, position)) = self.next_read
             && offset == from
             && let Some(index) = self.segment_index(segment)
-            && position < self.segments[index].durable.log_bytes
+            && position < self.segments[index].durable.log_bytes.min(self.segments[index].written.log_bytes)
         {
             return Ok(Some((index, position)));
         }
         let after = self.segments.partition_point(|segment| segment.base_offset() <= from);
         for index in after.saturating_sub(1)..self.segments.len() {
-            if self.segments[index].durable.log_bytes == 0 {
+            let segment = &self.segments[index];
+            if segment.durable.log_bytes.min(segment.written.log_bytes) == 0 {
                 continue;
             }
             let start = self.segments[index].position_at_or_before(store, &self.directory, from)?;
@@ -123,7 +127,7 @@ impl PartitionLog {
             file,
             directory: self.directory.clone(),
             segment: segment.id,
-            end: segment.durable.log_bytes,
+            end: segment.durable.log_bytes.min(segment.written.log_bytes),
         })
     }
 

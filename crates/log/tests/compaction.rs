@@ -459,3 +459,21 @@ fn an_internal_log_stays_within_its_bound_while_a_large_users_log_is_cleaned() {
     clean(&mut set, 5000);
     assert_eq!(content(&mut set, users).len(), 1000, "and was cleaned all the same");
 }
+
+#[test]
+fn a_pass_ends_when_the_log_is_no_longer_compacted() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for round in 0..20 {
+        put(&mut set, id, round, "key", Some("value"));
+    }
+    set.request_cleaning(id, now(100));
+    assert!(set.clean(now(100), 100));
+    set.configure(id, LogKind::User, PartitionConfig { cleanup: CleanupPolicy::Delete, ..config() });
+    clean(&mut set, 100);
+    assert!(!set.log(id).unwrap().is_cleaning_wanted());
+    assert_eq!(content(&mut set, id).len(), 20);
+    set.configure(id, LogKind::User, config());
+    compact_now(&mut set, id, 200);
+    assert_eq!(content(&mut set, id).len(), 1);
+}

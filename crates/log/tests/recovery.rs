@@ -487,3 +487,27 @@ fn what_is_durable_reaches_its_segment_when_it_is_read_gathers_or_has_waited() {
     settle(&mut set, now(1004));
     assert_eq!(in_file() as u64, set.log(id).expect("is there").size_bytes(), "a checkpoint names all of it");
 }
+
+#[test]
+fn on_a_full_disk_what_reached_its_file_is_read_all_the_same() {
+    let system = SimulatedFileSystem::new(1);
+    let (mut set, _) = open_simulated(&system);
+    let id = create(&mut set, 1, PartitionConfig::default());
+    append(&mut set, id, &batch(&[b"a"])).expect("appends");
+    settle(&mut set, now(1));
+    for _ in 0..40 {
+        system.fail(Operation::Write, "topic1-0/", 0, std::io::ErrorKind::StorageFull);
+    }
+    append(&mut set, id, &batch(&[b"b"])).expect("appends");
+    settle(&mut set, now(1));
+    assert_eq!(set.log(id).expect("is there").high_watermark(), Offset(2));
+    let bytes = set.read(id, Offset(0), 1000, FirstBatch::AlwaysWhole).expect("it is in the file");
+    let mut found = Vec::new();
+    assert_eq!(collect(&bytes, Offset(0), &mut found), Offset(1));
+    let refused = set.read(id, Offset(1), 1000, FirstBatch::AlwaysWhole);
+    assert!(refused.as_ref().is_err_and(ReadError::may_pass), "{refused:?}");
+    let refused = set.offset_for_timestamp(id, Timestamp(START_MS));
+    assert!(refused.is_err(), "half of the log must not answer for all of it: {refused:?}");
+    system.clear_faults();
+    assert_eq!(read_all(&mut set, id).len(), 2);
+}

@@ -23,6 +23,8 @@ use crate::{CommittedPartition, Error};
 const LOOK_AGAIN_MS: u64 = 50;
 /// About how much of a shard's log is loaded at once.
 const LOAD_STEP_BYTES: usize = 1 << 20;
+/// How many such steps one turn takes: a load that waits for room on a full disk must not keep callers waiting.
+const LOAD_STEPS_PER_TURN_MAX: usize = 1024;
 
 /// Tells the leader that the disk has news; any thread may.
 #[derive(Default)]
@@ -79,7 +81,10 @@ impl Engine {
     pub(crate) fn turn(&mut self, calls: Vec<Call>) {
         let now = (self.clock)();
         self.complete(now);
-        while self.coordinators.has_load_work() && self.logs.poisoned().is_none() {
+        for _ in 0..LOAD_STEPS_PER_TURN_MAX {
+            if !self.coordinators.has_load_work() || self.logs.poisoned().is_some() {
+                break;
+            }
             self.coordinators.load_step(&mut self.logs, now, LOAD_STEP_BYTES);
         }
         for call in calls {

@@ -32,6 +32,7 @@ impl Candidate {
 /// What could be cleaned; `None` if nothing dirty may be touched.
 pub(crate) fn candidate(partition: &PartitionLog, now: Timestamp) -> Option<Candidate> {
     let is_fit = partition.created
+        && partition.config.cleanup.compacts()
         && !partition.deleting
         && partition.offline.is_none()
         && partition.uncleanable.is_none()

@@ -29,12 +29,14 @@ pub(super) struct Cleaning {
     grown_bytes: usize,
     /// When all logs are looked at again.
     next_check: Instant,
+    /// After a full disk: when early ones are tried again.
+    next_early: Instant,
 }
 
 impl LogSet {
-    /// Cleans about `budget_bytes` of the log whose turn it is, if any; more while internal logs grow quickly. Says whether another call would go on at once;
-    /// if not, call it again after a poll. To be called between rounds or while one is in flight, not before the
-    /// requests that wait.
+    /// Cleans about `budget_bytes` of the log whose turn it is, if any; more while internal logs grow quickly. Says
+    /// whether another call would go on at once; if not, call it again after a poll. To be called between rounds or while
+    /// one is in flight, not before the requests that wait.
     pub fn clean(&mut self, now: Now, budget_bytes: usize) -> bool {
         if self.poisoned.is_some() || self.checkpointing.is_stopping() {
             self.give_up_pass();
@@ -52,6 +54,8 @@ impl LogSet {
         let budget_bytes = budget_bytes.max(paced_bytes);
         let id = pass.id();
         let step = match self.readable(id) {
+            // No longer compacted: the rest stays as it is. What waits for a checkpoint already is still swapped.
+            Ok((partition, _)) if !partition.config.cleanup.compacts() => Ok(PassProgress::Finished),
             Ok((partition, store)) => pass.step(partition, store, now, budget_bytes),
             Err(gone) => Err(gone.into()),
         };
@@ -74,6 +78,7 @@ impl LogSet {
                 false
             }
             Ok(PassProgress::Finished) => {
+                pass.discard(self.store.as_mut());
                 self.finish_pass(id, now);
                 self.resume()
             }
@@ -184,6 +189,9 @@ impl LogSet {
 
     /// Begins a pass over the first of the early logs that can be cleaned now, and says whether there was one.
     fn begin_early_pass(&mut self, now: Now) -> bool {
+        if now.monotonic < self.cleaning.next_early {
+            return false;
+        }
         for _ in 0..self.cleaning.early.len() {
             let Some(id) = self.cleaning.early.pop_front() else { break };
             match self.early_candidate(id, now) {
@@ -210,7 +218,10 @@ impl LogSet {
             return Early::Later;
         }
         let Some(partition) = self.partition_mut(id) else { return Early::No };
-        if partition.uncleanable.is_some() || partition.offline.is_some() {
+        let may_be_cleaned = partition.config.cleanup.compacts()
+            && partition.uncleanable.is_none()
+            && partition.offline.is_none();
+        if !may_be_cleaned {
             partition.cleaning_wanted = None;
             return Early::No;
         }
@@ -271,6 +282,7 @@ impl LogSet {
         let Some(partition) = self.slots[slot].as_mut() else { return };
         if error.may_pass() {
             tracing::warn!(partition = %id, %error, "a log was not cleaned; it is tried again");
+            self.cleaning.next_early = self.cleaning.next_check;
             if partition.cleaning_wanted.is_some() && !self.cleaning.early.contains(&id) {
                 self.cleaning.early.push_back(id);
             }

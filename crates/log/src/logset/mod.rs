@@ -231,7 +231,11 @@ impl LogSet {
         max_bytes: usize,
         first: FirstBatch,
     ) -> Result<Vec<u8>, ReadError> {
-        let (partition, store) = self.readable(id)?;
+        let (partition, store) = match self.readable(id) {
+            // What reached its file before the disk was full can be read all the same.
+            Err(error) if error.may_pass() => self.present(id)?,
+            readable => readable?,
+        };
         let result = partition.read(store, from, max_bytes, first);
         self.after_read(id, result)
     }
@@ -314,7 +318,7 @@ impl LogSet {
         self.poll_round(&mut advanced);
         self.poll_checkpoint(now);
         if self.in_flight.is_none() && self.poisoned.is_none() {
-            self.space = self.journal.space();
+            self.look_at_space();
             self.remove_files();
             self.expire_producers(now);
             self.retain(now);
@@ -324,6 +328,18 @@ impl LogSet {
         advanced.sort_unstable();
         advanced.dedup();
         Progress { advanced, poisoned: self.poisoned.clone() }
+    }
+
+    /// Asks whether there is room, and says so when that changed.
+    fn look_at_space(&mut self) {
+        let before = std::mem::replace(&mut self.space, self.journal.space());
+        match (before, self.space) {
+            (Space::Ready, Space::Full) => {
+                tracing::warn!("the disk is full: what is written is refused until there is room");
+            }
+            (Space::Full, Space::Ready) => tracing::info!("the disk has room again"),
+            _ => {}
+        }
     }
 
     fn check_writable(&self) -> Result<(), AppendError> {
@@ -346,6 +362,15 @@ impl LogSet {
     ) -> Result<(&mut PartitionLog, &mut dyn SegmentStore), ReadError> {
         let slot = *self.index.get(&id).ok_or(ReadError::UnknownPartition)?;
         self.write_partition(slot)?;
+        self.present(id)
+    }
+
+    /// The partition with what was written to its files so far.
+    fn present(
+        &mut self,
+        id: TopicPartition,
+    ) -> Result<(&mut PartitionLog, &mut dyn SegmentStore), ReadError> {
+        let slot = *self.index.get(&id).ok_or(ReadError::UnknownPartition)?;
         let partition = self.slots[slot].as_mut().expect("the table names only used slots");
         match &partition.offline {
             Some(reason) => Err(ReadError::Offline { reason: reason.clone() }),

@@ -45,7 +45,7 @@ impl LogSet {
         if self.poisoned.is_some() || self.in_flight.is_some() || !self.has_work() {
             return;
         }
-        self.space = self.journal.space();
+        self.look_at_space();
         let selection = match self.space {
             Space::Ready => self.select_within_bounds(),
             Space::Full => self.select_what_frees_space(),

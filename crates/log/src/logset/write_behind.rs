@@ -33,6 +33,12 @@ pub(crate) struct Unwritten {
     bytes: u64,
 }
 
+impl Unwritten {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+}
+
 /// What of all partitions is still to be written.
 #[derive(Debug, Default)]
 pub(super) struct WriteBehind {
@@ -98,7 +104,7 @@ impl LogSet {
     /// log.
     pub(super) fn write_partition(&mut self, slot: usize) -> Result<(), StoreError> {
         let Some(partition) = self.slots[slot].as_mut() else { return Ok(()) };
-        if partition.unwritten.runs.is_empty() {
+        if partition.unwritten.is_empty() {
             return Ok(());
         }
         if let Some(reason) = &self.poisoned {
