@@ -20,6 +20,8 @@ GROUP_ADMIN = "administration of groups"
 ALTER_OFFSETS = "altering the offsets of a group"
 DELETE_GROUPS = "deleting groups"
 DELETE_OFFSETS = "deleting offsets of a group"
+RANGE_ASSIGNOR = "sharing partitions by the assignor \"range\""
+FRAMED_SNAPPY = "reading snappy as Kafka's Java client writes it"
 CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 ALL = {
@@ -37,6 +39,8 @@ ALL = {
     ALTER_OFFSETS,
     DELETE_GROUPS,
     DELETE_OFFSETS,
+    RANGE_ASSIGNOR,
+    FRAMED_SNAPPY,
     *CODECS,
 }
 
@@ -48,6 +52,7 @@ LACKS = {
         DELETE_OFFSETS: "the Python face of librdkafka has no call for it",
     },
     "aiokafka": {
+        RANGE_ASSIGNOR: "unless told otherwise it offers \"roundrobin\" alone",
         COOPERATIVE: "its assignors are of the eager protocol",
         COMMIT_EPOCH: "its OffsetCommit is of a version without it",
         ALTER_OFFSETS: "its admin client has no call for it",
@@ -55,6 +60,7 @@ LACKS = {
         DELETE_OFFSETS: "its admin client has no call for it",
     },
     "kafkajs": {
+        RANGE_ASSIGNOR: "it has one of its own, \"RoundRobinAssigner\"",
         STATIC_MEMBERS: "it has no setting for group.instance.id",
         COOPERATIVE: "its assignors are of the eager protocol",
         COMMIT_EPOCH: "its OffsetCommit is of a version without it",
@@ -65,6 +71,8 @@ LACKS = {
         "zstd": PLUGIN,
     },
     "platformatic": {
+        RANGE_ASSIGNOR: "unless told otherwise it offers \"roundrobin\" alone",
+        FRAMED_SNAPPY: "it reads bare blocks of snappy only",
         COOPERATIVE: "its assignors are of the eager protocol",
         COMMIT_METADATA: "its commit takes none",
         REFUSED_COMMIT: "it joins the group again by itself and repeats the commit, which its new generation may make",

@@ -1,6 +1,8 @@
 """Our command line as a member of a group: alone, and beside members that are other programs."""
 
-from harness import wire
+import pytest
+
+from harness import capabilities, wire
 
 
 def committed(server, group, topic, partition):
@@ -19,6 +21,7 @@ def test_a_group_goes_on_behind_what_was_printed(cli, server, name):
     assert cli.run("consume", name, "-g", name, "-e").lines() == []
 
 
+@pytest.mark.needs(capabilities.RANGE_ASSIGNOR)
 def test_it_shares_with_other_programs(cli, server, clients, client, name):
     """The other member comes second, when ours shares out; then ours leaves, and it has all."""
     cli.run("topic", "create", name, "-p", "2").ok()
