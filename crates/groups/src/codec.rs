@@ -31,7 +31,7 @@ pub(crate) fn decode(
             group: hard.shared_group_id(key.group),
             classic: value.map(|value| Arc::new(classic_group(&value))),
         }))),
-        offsets::Record::Unknown { .. } => Ok(None),
+        offsets::Record::ConsumerGroup { .. } | offsets::Record::Unknown { .. } => Ok(None),
     }
 }
 

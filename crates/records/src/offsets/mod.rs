@@ -4,9 +4,10 @@
 //! struct at that version; a tombstone is a key without a value. One record type lives in one file: a new one is a
 //! file here, a variant of [`Key`] and of [`Record`], and an arm in each of their decoders.
 //!
-//! Types without a file (the KIP-848, share and streams groups) are [`Key::Unknown`]: they are skipped by whoever
+//! Types without a file (share and streams groups) are [`Key::Unknown`]: they are skipped by whoever
 //! replays, as Kafka does since KIP-915, and survive in the log untouched.
 
+pub mod consumer_group;
 mod group_metadata;
 mod offset_commit;
 
@@ -18,6 +19,7 @@ pub use offset_commit::{OffsetCommitKey, OffsetCommitValue};
 
 use crate::DecodeError;
 use crate::bytes::Reader;
+use consumer_group::{ConsumerGroupKey, ConsumerGroupRecord};
 
 /// A record's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub enum Key<'a> {
     OffsetCommit(OffsetCommitKey<'a>),
     /// Type 2: a classic group.
     GroupMetadata(GroupMetadataKey<'a>),
+    /// Types 3 to 8 and 16: a consumer group (KIP-848).
+    ConsumerGroup(ConsumerGroupKey<'a>),
     /// A type this version does not know.
     Unknown {
         /// The type.
@@ -48,7 +52,10 @@ impl<'a> Key<'a> {
             offset_commit::LEGACY_TYPE => Self::LegacyOffsetCommit(OffsetCommitKey::read(&mut reader)?),
             offset_commit::TYPE => Self::OffsetCommit(OffsetCommitKey::read(&mut reader)?),
             group_metadata::TYPE => Self::GroupMetadata(GroupMetadataKey::read(&mut reader)?),
-            record_type => return Ok(Self::Unknown { record_type, bytes: reader.rest() }),
+            record_type => match ConsumerGroupKey::read(record_type, &mut reader)? {
+                Some(key) => Self::ConsumerGroup(key),
+                None => return Ok(Self::Unknown { record_type, bytes: reader.rest() }),
+            },
         };
         reader.finish()?;
         Ok(key)
@@ -71,6 +78,13 @@ pub enum Record<'a> {
         key: GroupMetadataKey<'a>,
         /// Its state; `None` removes the group.
         value: Option<GroupMetadataValue<'a>>,
+    },
+    /// Types 3 to 8 and 16.
+    ConsumerGroup {
+        /// Which record of which group.
+        key: ConsumerGroupKey<'a>,
+        /// What it says; `None` removes it.
+        value: Option<ConsumerGroupRecord<'a>>,
     },
     /// A type this version does not know; to be skipped.
     Unknown {
@@ -96,6 +110,10 @@ impl<'a> Record<'a> {
             }
             Key::GroupMetadata(key) => {
                 Ok(Self::GroupMetadata { key, value: value.map(GroupMetadataValue::decode).transpose()? })
+            }
+            Key::ConsumerGroup(key) => {
+                let value = value.map(|value| ConsumerGroupRecord::decode(key.part, value)).transpose()?;
+                Ok(Self::ConsumerGroup { key, value })
             }
             Key::Unknown { record_type, .. } => Ok(Self::Unknown { record_type }),
         }
