@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use milepost_model::{DependsOn, Ticket};
 
+use crate::consumer::{ConsumerGroup, ConsumerRecord};
 use crate::hard::HardGroup;
 use crate::offsets::offset_tombstones;
 use crate::request::{DeleteGroups, DescribeGroup, ListGroups};
@@ -22,7 +23,16 @@ pub(crate) fn list_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &ListGro
             && request.types.as_ref().is_none_or(|types| types.contains(&group.group_type))
     };
     let listed = turn.hard.group_ids().into_iter().map(|group_id| {
-        let view = GroupView::new(turn.hard.group(&group_id), turn.soft.group(&group_id));
+        let hard = turn.hard.group(&group_id);
+        if let Some(consumer) = hard.and_then(HardGroup::consumer) {
+            return ListedGroup {
+                protocol_type: Some("consumer".into()),
+                state: consumer.state(),
+                group_type: GroupType::Consumer,
+                group_id,
+            };
+        }
+        let view = GroupView::new(hard, turn.soft.group(&group_id));
         ListedGroup {
             protocol_type: view.protocol_type().cloned(),
             state: view.state(),
@@ -37,7 +47,8 @@ pub(crate) fn list_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &ListGro
 /// Handles DescribeGroups for one group.
 pub(crate) fn describe_group(turn: &mut Turn<'_>, ticket: Ticket, request: &DescribeGroup<'_>) {
     let hard = turn.hard.group(request.group_id);
-    let described = hard.ok_or(GroupError::GroupIdNotFound).map(|group| describe(turn, group));
+    let classic = hard.filter(|group| group.consumer().is_none());
+    let described = classic.ok_or(GroupError::GroupIdNotFound).map(|group| describe(turn, group));
     turn.answer(hard, ticket, Reply::DescribeGroup(described));
 }
 
@@ -71,7 +82,7 @@ pub(crate) fn delete_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &Delet
             results.push(Err(GroupError::GroupIdNotFound));
             continue;
         };
-        if GroupView::new(Some(group), turn.soft.group(group_id)).state() != GroupState::Empty {
+        if state_of(turn, group) != GroupState::Empty {
             results.push(Err(GroupError::NonEmptyGroup));
             continue;
         }
@@ -84,13 +95,27 @@ pub(crate) fn delete_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &Delet
     turn.answer_from(DependsOn::ShardEnd, ticket, Reply::DeleteGroups(results));
 }
 
+/// The state of a group of either kind.
+pub(crate) fn state_of(turn: &Turn<'_>, group: &HardGroup) -> GroupState {
+    match group.consumer() {
+        Some(consumer) => consumer.state(),
+        None => GroupView::new(Some(group), turn.soft.group(group.id())).state(),
+    }
+}
+
 /// Records that the group is gone, offsets and all.
 pub(crate) fn record_deletion(turn: &mut Turn<'_>, group: &HardGroup) {
     turn.records.extend(offset_tombstones(turn.hard, group));
-    turn.records.push(group_tombstone(group));
+    turn.records.extend(group_tombstones(group));
 }
 
-/// The record that ends a group. Kafka writes it for simple groups too, which have no record of their own.
-pub(crate) fn group_tombstone(group: &HardGroup) -> Record {
-    Record::Group(GroupRecord { group: Arc::clone(group.id()), classic: None })
+/// The records that end a group. Kafka writes that of a classic group for simple groups too, which have none of their own.
+pub(crate) fn group_tombstones(group: &HardGroup) -> Vec<Record> {
+    let consumer = group.consumer().map(ConsumerGroup::tombstones).unwrap_or_default();
+    let record = |change| Record::Consumer(ConsumerRecord { group: Arc::clone(group.id()), change });
+    let mut tombstones: Vec<Record> = consumer.into_iter().map(record).collect();
+    if tombstones.is_empty() || group.classic().is_some() {
+        tombstones.push(Record::Group(GroupRecord { group: Arc::clone(group.id()), classic: None }));
+    }
+    tombstones
 }

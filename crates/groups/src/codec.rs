@@ -6,6 +6,7 @@ use milepost_model::{Corrupt, Encoded};
 use milepost_records::offsets::{self, GroupMetadataKey, GroupMetadataMember, GroupMetadataValue};
 use milepost_records::offsets::{OffsetCommitKey, OffsetCommitValue};
 
+use crate::consumer::{self, ConsumerRecord};
 use crate::hard::Hard;
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, Member, OffsetRecord, Record};
 
@@ -31,7 +32,12 @@ pub(crate) fn decode(
             group: hard.shared_group_id(key.group),
             classic: value.map(|value| Arc::new(classic_group(&value))),
         }))),
-        offsets::Record::ConsumerGroup { .. } | offsets::Record::Unknown { .. } => Ok(None),
+        offsets::Record::ConsumerGroup { key, value: decoded } => {
+            let group = hard.shared_group_id(key.group);
+            let change = consumer::decode(key.part, decoded, value);
+            Ok(Some(Record::Consumer(ConsumerRecord { group, change })))
+        }
+        offsets::Record::Unknown { .. } => Ok(None),
     }
 }
 
@@ -68,6 +74,7 @@ pub(crate) fn encode(record: &Record, into: &mut Encoded) {
     match record {
         Record::Offset(record) => encode_offset(record, into),
         Record::Group(record) => encode_group(record, into),
+        Record::Consumer(record) => consumer::encode(record, into),
     }
 }
 

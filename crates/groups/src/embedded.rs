@@ -9,12 +9,11 @@ use std::sync::Arc;
 use milepost_model::{Generation, Ticket};
 use milepost_records::MAX_STRING_BYTES;
 
-use crate::admin::record_deletion;
+use crate::admin::{record_deletion, state_of};
 use crate::classic;
 use crate::hard::HardGroup;
 use crate::offsets::{check_offset, offset_record, offset_tombstones};
 use crate::turn::Turn;
-use crate::view::GroupView;
 use crate::{EmbeddedRefusal, EmbeddedRequest, GroupState, OffsetRefused, OffsetToCommit, Reply};
 
 /// Handles a request of the embedded library.
@@ -40,18 +39,18 @@ fn decide(
         EmbeddedRequest::Generation { .. } => Ok(present),
         EmbeddedRequest::Commit { generation, offsets, .. } => {
             check_generation(*generation, present)?;
-            check_empty(turn, hard, group_id)?;
+            check_empty(turn, hard)?;
             commit(turn, group_id, hard, offsets)?;
             Ok(present)
         }
         EmbeddedRequest::DeleteOffsets { .. } => {
-            check_empty(turn, hard, group_id)?;
+            check_empty(turn, hard)?;
             let tombstones = hard.map(|group| offset_tombstones(turn.hard, group));
             turn.records.extend(tombstones.into_iter().flatten());
             Ok(present)
         }
         EmbeddedRequest::Forget { .. } => {
-            check_empty(turn, hard, group_id)?;
+            check_empty(turn, hard)?;
             if let Some(group) = hard {
                 record_deletion(turn, group);
             }
@@ -61,10 +60,10 @@ fn decide(
 }
 
 /// What members have is changed by nobody but them, until somebody takes the group over.
-fn check_empty(turn: &Turn<'_>, hard: Option<&HardGroup>, group_id: &str) -> Result<(), EmbeddedRefusal> {
-    match GroupView::new(hard, turn.soft.group(group_id)).state() {
-        GroupState::Empty => Ok(()),
-        _ => Err(EmbeddedRefusal::NonEmptyGroup),
+fn check_empty(turn: &Turn<'_>, hard: Option<&HardGroup>) -> Result<(), EmbeddedRefusal> {
+    match hard.map(|group| state_of(turn, group)) {
+        None | Some(GroupState::Empty) => Ok(()),
+        Some(_) => Err(EmbeddedRefusal::NonEmptyGroup),
     }
 }
 

@@ -14,8 +14,8 @@ pub enum GroupError {
     /// The session timeout is outside what the settings allow.
     #[error("the session timeout is outside the allowed range")]
     InvalidSessionTimeout,
-    /// A name is longer than a record can hold.
-    #[error("a name in the request is too long")]
+    /// A name is longer than a record can hold, or something is missing that must be said.
+    #[error("the request lacks something, or a name in it is empty or too long")]
     InvalidRequest,
     /// The member is not (or no longer) in the group, or a group of members was used without naming one.
     #[error("the group does not know this member")]
@@ -50,6 +50,24 @@ pub enum GroupError {
     /// The metadata of a commit is too long.
     #[error("the metadata of the commit is too long")]
     OffsetMetadataTooLarge,
+    /// The member is not in this epoch (any more): it gives up everything and joins again.
+    #[error("the member is not in this epoch; it must give up all its partitions and join again")]
+    FencedMemberEpoch,
+    /// The member's epoch is not the one it is in, or it did not have the partition in it.
+    #[error("the member epoch is stale")]
+    StaleMemberEpoch,
+    /// The static member's predecessor has not left.
+    #[error("another member still uses this group instance id")]
+    UnreleasedInstanceId,
+    /// The settings do not name this assignor.
+    #[error("the coordinator does not have this assignor")]
+    UnsupportedAssignor,
+    /// It is not RE2's syntax, or too large.
+    #[error("the regular expression is not valid in the syntax of RE2, or too large")]
+    InvalidRegularExpression,
+    /// Members of consumer groups need a newer version of this API.
+    #[error("members of consumer groups need a newer version of this request")]
+    UnsupportedVersion,
     /// A transaction that may change this offset is still open.
     #[error("a transaction that commits this offset is still open")]
     UnstableOffsetCommit,

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use milepost_model::{Now, Timestamp};
 
-use crate::admin::group_tombstone;
+use crate::admin::{group_tombstones, state_of};
 use crate::hard::HardGroup;
 use crate::offsets::tombstone;
 use crate::settings::{MAX_SWEEP_GROUPS, MAX_SWEEP_RECORDS};
 use crate::soft::Sweep;
 use crate::turn::Turn;
-use crate::view::{GroupView, Subscription};
+use crate::view::{GroupView, Subscription, subscription_of};
 use crate::{CommittedOffset, GroupSettings, GroupState};
 
 /// Decides when the next sweep is due.
@@ -61,9 +61,9 @@ fn expire_group(turn: &mut Turn<'_>, group_id: &Arc<str>) {
     let soft = turn.soft.group(group_id);
     let view = GroupView::new(Some(group), soft);
     let has_nobody_coming = soft.is_none_or(|soft| soft.pending_joins.is_empty());
-    let is_empty = view.state() == GroupState::Empty && has_nobody_coming;
+    let is_empty = state_of(turn, group) == GroupState::Empty && has_nobody_coming;
     let base = base_of(&view, group);
-    let subscription = view.subscription();
+    let subscription = subscription_of(&view, group);
     let mut expired = Vec::new();
     let mut kept = 0_usize;
     for topic in group.topics() {
@@ -82,7 +82,7 @@ fn expire_group(turn: &mut Turn<'_>, group_id: &Arc<str>) {
     }
     turn.records.extend(expired);
     if is_empty && kept == 0 && !group.has_any_pending() {
-        turn.records.push(group_tombstone(group));
+        turn.records.extend(group_tombstones(group));
     }
 }
 
@@ -97,6 +97,9 @@ enum Base {
 }
 
 fn base_of(view: &GroupView<'_>, group: &HardGroup) -> Option<Base> {
+    if group.consumer().is_some() {
+        return Some(Base::CommitUnlessSubscribed);
+    }
     if view.protocol_type().is_none() {
         return Some(Base::CommitOfSimpleGroup);
     }
@@ -106,7 +109,11 @@ fn base_of(view: &GroupView<'_>, group: &HardGroup) -> Option<Base> {
             Some(since.map_or(Base::CommitOfSimpleGroup, Base::Empty))
         }
         GroupState::Stable if view.is_of_consumers() => Some(Base::CommitUnlessSubscribed),
-        GroupState::Stable | GroupState::PreparingRebalance | GroupState::CompletingRebalance => None,
+        GroupState::Stable
+        | GroupState::PreparingRebalance
+        | GroupState::CompletingRebalance
+        | GroupState::Assigning
+        | GroupState::Reconciling => None,
     }
 }
 

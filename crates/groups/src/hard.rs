@@ -21,6 +21,7 @@ use milepost_model::{
     DeletedTopic, DependsOn, Offset, Origin, PartitionIndex, ProducerIdentity, TransactionEnd,
 };
 
+use crate::consumer::{ConsumerGroup, ConsumerRecord};
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, OffsetRecord, Record};
 use names::TopicNames;
 pub(crate) use offsets::TopicOffsets;
@@ -45,6 +46,7 @@ pub(crate) struct Hard {
 pub(crate) struct HardGroup {
     id: Arc<str>,
     classic: Option<Arc<ClassicGroup>>,
+    consumer: Option<Box<ConsumerGroup>>,
     offsets: GroupOffsets,
     /// How many pending offsets (one per producer and partition) open transactions hold for this group.
     pending_count: usize,
@@ -121,6 +123,7 @@ impl Hard {
         match record {
             Record::Group(record) => self.replay_group(position, record),
             Record::Offset(record) => self.replay_offset(position, origin, record),
+            Record::Consumer(record) => self.replay_consumer(position, record),
         }
     }
 
@@ -130,6 +133,18 @@ impl Hard {
             group.classic = record.classic;
         }
         self.after_removal(position, &record.group);
+    }
+
+    /// A tombstone for something already gone changes nothing (KAFKA-17306).
+    fn replay_consumer(&mut self, position: Offset, record: ConsumerRecord) {
+        let ConsumerRecord { group: group_id, change } = record;
+        let group = group_entry(&mut self.groups, &group_id, position);
+        let consumer = group.consumer.get_or_insert_default();
+        consumer.apply(change);
+        if consumer.is_gone() {
+            group.consumer = None;
+        }
+        self.after_removal(position, &group_id);
     }
 
     fn replay_offset(&mut self, position: Offset, origin: Origin, mut record: OffsetRecord) {
@@ -211,6 +226,7 @@ impl HardGroup {
         Self {
             id,
             classic: None,
+            consumer: None,
             offsets: GroupOffsets::default(),
             pending_count: 0,
             last_written: Offset::ZERO,
@@ -218,7 +234,10 @@ impl HardGroup {
     }
 
     fn is_gone(&self) -> bool {
-        self.classic.is_none() && self.offsets.is_empty() && self.pending_count == 0
+        self.classic.is_none()
+            && self.consumer.is_none()
+            && self.offsets.is_empty()
+            && self.pending_count == 0
     }
 
     pub(crate) fn id(&self) -> &Arc<str> {
@@ -228,6 +247,11 @@ impl HardGroup {
     /// Its classic state; `None` for a simple group.
     pub(crate) fn classic(&self) -> Option<&Arc<ClassicGroup>> {
         self.classic.as_ref()
+    }
+
+    /// Its state as a consumer group, if it is one.
+    pub(crate) fn consumer(&self) -> Option<&ConsumerGroup> {
+        self.consumer.as_deref()
     }
 
     /// The committed offset of a partition; `None`: never committed, expired or deleted.

@@ -9,6 +9,7 @@
 //!
 //! - [`Request`] and [`Reply`]: what may be asked and what is answered; [`GroupError`] says why not.
 //! - `classic`: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and the phases of a rebalance.
+//! - `consumer`: ConsumerGroupHeartbeat and ConsumerGroupDescribe, the protocol of KIP-848.
 //! - `offsets`: OffsetCommit, OffsetFetch, OffsetDelete. `admin`: ListGroups, DescribeGroups, DeleteGroups.
 //! - `embedded`: what the embedded library asks, which has generations but no members.
 //! - `expiry`: what nobody uses any more goes.
@@ -16,6 +17,7 @@
 mod admin;
 mod classic;
 mod codec;
+mod consumer;
 mod embedded;
 mod error;
 mod expiry;
@@ -31,18 +33,23 @@ mod soft;
 mod turn;
 mod view;
 
+pub use consumer::{
+    Assignment, Assignor, ClassicMember, ClusterTopic, ClusterTopics, ConsumerChange, ConsumerMember,
+    ConsumerRecord, CurrentAssignment, Epoch, GroupEpoch, OwnedPartitions, ResolvedRegex, TargetEpoch,
+};
 pub use error::{EmbeddedRefusal, GroupError};
 pub use milepost_model::partition_for;
 pub use record::{ClassicGroup, CommittedOffset, GroupRecord, Member, Members, OffsetRecord, Record};
 pub use reply::{
-    DescribedGroup, DescribedMember, FetchedPartition, FetchedTopic, JoinRefused, Joined, JoinedMember,
-    ListedGroup, OffsetRefused, Reply, Synced,
+    ConsumerHeartbeat, DescribedConsumer, DescribedConsumerGroup, DescribedGroup, DescribedMember,
+    FetchedPartition, FetchedTopic, JoinRefused, Joined, JoinedMember, ListedGroup, OffsetRefused, Reply,
+    Synced,
 };
 pub use request::{
-    DeleteGroups, DescribeGroup, EmbeddedRequest, GroupType, Heartbeat, JoinGroup, JoinProtocol, LeaveGroup,
-    LeavingMember, ListGroups, MemberAssignment, MissingGroup, NewMember, OffsetCommit, OffsetDelete,
-    OffsetFetch, OffsetToCommit, PartitionToDelete, PartitionToFetch, PartitionsToFetch, Request, Stability,
-    StaticLeader, SyncGroup,
+    ConsumerGroupHeartbeat, DeleteGroups, DescribeGroup, EmbeddedRequest, GroupType, Heartbeat,
+    HeartbeatStep, HowToLeave, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember, ListGroups,
+    MemberAssignment, MissingGroup, NewMember, OffsetCommit, OffsetDelete, OffsetFetch, OffsetToCommit,
+    PartitionToDelete, PartitionToFetch, PartitionsToFetch, Request, Stability, StaticLeader, SyncGroup,
 };
 pub use settings::GroupSettings;
 pub use shard::Groups;

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use milepost_model::{Generation, LeaderEpoch, Offset, PartitionIndex, Timestamp, TopicId};
 
+use crate::consumer::ConsumerRecord;
+
 /// A record. Cheap to clone: its names and values are shared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
@@ -16,6 +18,8 @@ pub enum Record {
     Offset(OffsetRecord),
     /// A classic group, or its tombstone.
     Group(GroupRecord),
+    /// One of the records of a consumer group, or its tombstone.
+    Consumer(ConsumerRecord),
 }
 
 impl Record {
@@ -25,6 +29,7 @@ impl Record {
         match self {
             Self::Offset(record) => &record.group,
             Self::Group(record) => &record.group,
+            Self::Consumer(record) => &record.group,
         }
     }
 }

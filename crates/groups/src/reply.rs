@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use milepost_model::{Generation, PartitionIndex};
 
+use crate::consumer::{Assignment, Assignor, ConsumerMember, Epoch};
 use crate::{CommittedOffset, EmbeddedRefusal, GroupError, GroupState, GroupType};
 
 /// One answer; each kind of request has its own.
@@ -17,12 +18,18 @@ pub enum Reply {
     Heartbeat(Result<(), GroupError>),
     /// To LeaveGroup: one result for each member of the request, in its order.
     LeaveGroup(Result<Vec<Result<(), GroupError>>, GroupError>),
+    /// To ConsumerGroupHeartbeat.
+    ConsumerGroupHeartbeat(Result<ConsumerHeartbeat, GroupError>),
+    /// To ConsumerGroupDescribe.
+    DescribeConsumerGroup(Result<DescribedConsumerGroup, GroupError>),
     /// To OffsetCommit: what was *not* stored; all else was. An error: nothing was.
     OffsetCommit(Result<Vec<OffsetRefused>, GroupError>),
     /// To OffsetFetch for named partitions: one result for each, in the request's order.
     OffsetFetch(Vec<Result<Option<CommittedOffset>, GroupError>>),
     /// To OffsetFetch for all partitions.
     OffsetFetchAll(Vec<FetchedTopic>),
+    /// To OffsetFetch: the member that asks is not (or no longer) what it says.
+    OffsetFetchRefused(GroupError),
     /// To ListGroups, by group id.
     ListGroups(Vec<ListedGroup>),
     /// To DescribeGroups.
@@ -33,6 +40,49 @@ pub enum Reply {
     OffsetDelete(Result<Vec<Result<(), GroupError>>, GroupError>),
     /// To the embedded library: the group's generation afterwards; `None` when it has none.
     Embedded(Result<Option<Generation>, EmbeddedRefusal>),
+}
+
+/// What a member of a consumer group is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsumerHeartbeat {
+    /// The member.
+    pub member_id: Arc<str>,
+    /// The epoch it is in now; [`Epoch::GONE`] or [`Epoch::AWAY`] when it left.
+    pub epoch: Epoch,
+    /// How often it shall ask; 0 when it left.
+    pub heartbeat_interval_ms: i32,
+    /// What it has now, if that changed or it may not know.
+    pub assignment: Option<Assignment>,
+}
+
+/// All about one consumer group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedConsumerGroup {
+    /// Its state.
+    pub state: GroupState,
+    /// The group epoch.
+    pub epoch: Epoch,
+    /// The epoch of the target assignment.
+    pub target_epoch: Epoch,
+    /// The assignor in use.
+    pub assignor: Assignor,
+    /// The members, by id.
+    pub members: Vec<DescribedConsumer>,
+}
+
+/// One member of a described consumer group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedConsumer {
+    /// Its id.
+    pub member_id: Arc<str>,
+    /// What it said about itself.
+    pub member: ConsumerMember,
+    /// The epoch it is in.
+    pub epoch: Epoch,
+    /// What it has, what it must still give up included.
+    pub assignment: Assignment,
+    /// What it shall have.
+    pub target: Assignment,
 }
 
 /// A join that ended.

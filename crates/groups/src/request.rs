@@ -3,9 +3,12 @@
 //! Everything a decision needs comes with the request: fresh random text for member ids, the client's address, and
 //! what the client's version of the protocol expects, as enums. Wire numbers such as −1 are `None` here already.
 
+use std::sync::Arc;
+
 use milepost_model::{Generation, LeaderEpoch, Offset, PartitionIndex, TopicId};
 
 use crate::GroupState;
+use crate::consumer::{Assignment, ClusterTopics, Epoch};
 
 /// One request to a shard.
 #[derive(Clone, Debug)]
@@ -18,6 +21,10 @@ pub enum Request<'a> {
     Heartbeat(Heartbeat<'a>),
     /// Members leave.
     LeaveGroup(LeaveGroup<'a>),
+    /// A member of a consumer group (KIP-848) says what it is and has.
+    ConsumerGroupHeartbeat(ConsumerGroupHeartbeat<'a>),
+    /// What is there to know about one consumer group?
+    DescribeConsumerGroup(DescribeGroup<'a>),
     /// Offsets are committed.
     OffsetCommit(OffsetCommit<'a>),
     /// Committed offsets are asked for.
@@ -149,6 +156,57 @@ pub struct LeavingMember<'a> {
     pub group_instance_id: Option<&'a str>,
 }
 
+/// ConsumerGroupHeartbeat. What is `None` is as it was.
+#[derive(Clone, Debug)]
+pub struct ConsumerGroupHeartbeat<'a> {
+    /// The group; empty is refused.
+    pub group_id: &'a str,
+    /// The member's id, which it chose itself (the edge does so for older clients).
+    pub member_id: &'a str,
+    /// Whether it comes, stays or goes.
+    pub step: HeartbeatStep,
+    /// The id of a static member.
+    pub instance_id: Option<&'a str>,
+    /// Where it runs.
+    pub rack_id: Option<&'a str>,
+    /// The client's own name.
+    pub client_id: &'a str,
+    /// The client's address as it shall be recorded, such as `/10.0.0.5`.
+    pub client_host: &'a str,
+    /// How long it may take to give up partitions.
+    pub rebalance_timeout_ms: Option<i32>,
+    /// The topics it subscribes to by name.
+    pub subscribed_topics: Option<Vec<&'a str>>,
+    /// The regular expression it subscribes to; empty for none.
+    pub subscribed_regex: Option<&'a str>,
+    /// The assignor it prefers.
+    pub server_assignor: Option<&'a str>,
+    /// The partitions it owns.
+    pub owned: Option<Assignment>,
+    /// The topics of the cluster, as they are now.
+    pub topics: Arc<ClusterTopics>,
+}
+
+/// Whether a member comes, stays or goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeartbeatStep {
+    /// Epoch 0: it joins, or joins again.
+    Join,
+    /// It is in this epoch.
+    Stay(Epoch),
+    /// It goes.
+    Leave(HowToLeave),
+}
+
+/// How a member goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HowToLeave {
+    /// Epoch −1.
+    ForGood,
+    /// Epoch −2: a static member is restarted, and keeps what it has for the time of its session.
+    ForAWhile,
+}
+
 /// OffsetCommit. The edge has checked that the topics exist.
 #[derive(Clone, Debug)]
 pub struct OffsetCommit<'a> {
@@ -158,7 +216,8 @@ pub struct OffsetCommit<'a> {
     pub member_id: Option<&'a str>,
     /// The id of a static member.
     pub group_instance_id: Option<&'a str>,
-    /// The member's generation; `None` (a negative number on the wire) for someone outside group management.
+    /// The member's generation, or its epoch in a consumer group; `None` (a negative number on the wire) for someone
+    /// outside group management.
     pub generation: Option<Generation>,
     /// How long to keep the offsets, if the client says so (versions 2 to 4 only).
     pub retention_ms: Option<i64>,
@@ -168,7 +227,8 @@ pub struct OffsetCommit<'a> {
     pub offsets: Vec<OffsetToCommit<'a>>,
 }
 
-/// What OffsetCommit answers a member of a group that does not exist.
+/// What OffsetCommit answers a member of a group that does not exist. It tells which versions of the protocol the client
+/// speaks: older ones cannot be used by members of consumer groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingGroup {
     /// Version 9 and later.
@@ -203,6 +263,10 @@ pub struct OffsetFetch<'a> {
     pub partitions: PartitionsToFetch<'a>,
     /// What to do about open transactions.
     pub stability: Stability,
+    /// Who asks, if a member of a consumer group does.
+    pub member_id: Option<&'a str>,
+    /// Its epoch.
+    pub member_epoch: Option<Epoch>,
 }
 
 /// Which committed offsets are asked for.

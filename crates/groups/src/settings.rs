@@ -1,6 +1,8 @@
 //! What an operator may set about groups, under Kafka's names and with Kafka's defaults.
 
-/// The settings of classic groups and committed offsets. The edge fills it; nothing here reads a configuration.
+use crate::consumer::Assignor;
+
+/// The settings of groups and committed offsets. The edge fills it; nothing here reads a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupSettings {
     /// `group.min.session.timeout.ms`: the shortest session timeout a member may ask for.
@@ -11,6 +13,16 @@ pub struct GroupSettings {
     pub initial_rebalance_delay_ms: u64,
     /// `group.max.size`: how many members a group may have.
     pub max_size: usize,
+    /// `group.consumer.session.timeout.ms`: how long a member of a consumer group may be silent.
+    pub consumer_session_ms: u64,
+    /// `group.consumer.heartbeat.interval.ms`: how often it is told to say something.
+    pub consumer_heartbeat_interval_ms: i32,
+    /// `group.consumer.max.size`: how many members a consumer group may have.
+    pub consumer_max_size: usize,
+    /// `group.consumer.assignors`: what members may ask for; the first is the default.
+    pub consumer_assignors: Vec<Assignor>,
+    /// `group.consumer.assignment.interval.ms`: how long after a new assignment the next one is made at the earliest.
+    pub consumer_assignment_interval_ms: u64,
     /// `offset.metadata.max.bytes`: the longest metadata of a commit. In spite of its name, Kafka counts UTF-16 units.
     pub offset_metadata_max_units: usize,
     /// `offsets.retention.minutes`, in milliseconds: how long an offset nobody uses is kept.
@@ -26,6 +38,11 @@ impl Default for GroupSettings {
             max_session_timeout_ms: 1_800_000,
             initial_rebalance_delay_ms: 3_000,
             max_size: i32::MAX as usize,
+            consumer_session_ms: 45_000,
+            consumer_heartbeat_interval_ms: 5_000,
+            consumer_max_size: i32::MAX as usize,
+            consumer_assignors: Assignor::ALL.to_vec(),
+            consumer_assignment_interval_ms: 1_000,
             offset_metadata_max_units: 4_096,
             offsets_retention_ms: 10_080 * 60_000,
             offsets_retention_check_interval_ms: 600_000,

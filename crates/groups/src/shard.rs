@@ -8,7 +8,9 @@ use milepost_model::{
 use crate::hard::Hard;
 use crate::soft::Soft;
 use crate::turn::Turn;
-use crate::{GroupSettings, Record, Reply, Request, admin, classic, codec, embedded, expiry, offsets};
+use crate::{
+    GroupSettings, Record, Reply, Request, admin, classic, codec, consumer, embedded, expiry, offsets,
+};
 
 #[cfg(test)]
 mod tests;
@@ -80,6 +82,12 @@ impl Shard for Groups {
             Request::SyncGroup(request) => classic::sync_group(&mut turn, ticket, request),
             Request::Heartbeat(request) => classic::heartbeat(&mut turn, ticket, request),
             Request::LeaveGroup(request) => classic::leave_group(&mut turn, ticket, request),
+            Request::ConsumerGroupHeartbeat(request) => {
+                consumer::consumer_group_heartbeat(&mut turn, ticket, request);
+            }
+            Request::DescribeConsumerGroup(request) => {
+                consumer::describe_consumer_group(&mut turn, ticket, request);
+            }
             Request::OffsetCommit(request) => offsets::offset_commit(&mut turn, ticket, request),
             Request::OffsetFetch(request) => offsets::offset_fetch(&mut turn, ticket, request),
             Request::ListGroups(request) => admin::list_groups(&mut turn, ticket, request),
@@ -112,13 +120,16 @@ impl Shard for Groups {
             return Some(Instant::default());
         }
         let sweep = self.soft.sweep.due.map(|(due, _)| due);
-        sweep.into_iter().chain(self.soft.next_wake()).min()
+        sweep.into_iter().chain(self.soft.next_wake()).chain(self.soft.consumers.next_wake()).min()
     }
 
     fn on_deadline(&mut self, now: Now) -> Outcome<Record, Reply> {
         let mut turn = self.turn(now);
         while let Some(group_id) = turn.soft.pop_due(now.monotonic) {
             classic::on_group_deadline(&mut turn, &group_id);
+        }
+        while let Some(group_id) = turn.soft.consumers.pop_due(now.monotonic) {
+            consumer::on_consumer_group_deadline(&mut turn, &group_id);
         }
         expiry::sweep_if_due(&mut turn);
         turn.finish(Atomicity::MaySplit)
@@ -127,8 +138,10 @@ impl Shard for Groups {
     fn on_loaded(&mut self, now: Now) -> Outcome<Record, Reply> {
         let mut turn = self.turn(now);
         for group_id in turn.hard.group_ids() {
-            if let Some(group) = turn.hard.group(&group_id) {
-                classic::on_group_loaded(&mut turn, group);
+            let Some(group) = turn.hard.group(&group_id) else { continue };
+            match group.consumer() {
+                Some(consumer) => consumer::on_consumer_group_loaded(&mut turn, group, consumer),
+                None => classic::on_group_loaded(&mut turn, group),
             }
         }
         expiry::schedule_sweep(&mut turn.soft.sweep, turn.settings, now);

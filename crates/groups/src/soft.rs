@@ -11,6 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use milepost_model::{Instant, Now, Ticket};
 
+use crate::consumer::ConsumerSoft;
 use crate::hard::HardGroup;
 use crate::rebalance::{Phase, Protocol, Rebalance, Waiting};
 use crate::settings::RECORD_CHECK_MS;
@@ -26,6 +27,7 @@ pub(crate) struct Soft {
     /// Which group a parked request belongs to.
     parked: BTreeMap<Ticket, Arc<str>>,
     pub(crate) sweep: Sweep,
+    pub(crate) consumers: ConsumerSoft,
 }
 
 /// When and how far expired offsets are looked for.
@@ -90,6 +92,7 @@ impl Soft {
             schedule: BTreeSet::new(),
             parked: BTreeMap::new(),
             sweep: Sweep::default(),
+            consumers: ConsumerSoft::new(hash_seed),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{ClassicGroup, GroupError, Member};
 /// The protocol type of consumers. Only of them is it known what their bytes mean.
 const CONSUMER: &str = "consumer";
 
-/// The state of a classic group, under Kafka's names.
+/// The state of a group, under Kafka's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupState {
     /// No members; there may be offsets.
@@ -26,12 +26,22 @@ pub enum GroupState {
     CompletingRebalance,
     /// Every member has its assignment.
     Stable,
+    /// A consumer group changed, and has no new target assignment yet.
+    Assigning,
+    /// Some members of a consumer group do not have their target assignment yet.
+    Reconciling,
 }
 
 impl GroupState {
     /// Every state.
-    pub const ALL: [Self; 4] =
-        [Self::Empty, Self::PreparingRebalance, Self::CompletingRebalance, Self::Stable];
+    pub const ALL: [Self; 6] = [
+        Self::Empty,
+        Self::PreparingRebalance,
+        Self::CompletingRebalance,
+        Self::Stable,
+        Self::Assigning,
+        Self::Reconciling,
+    ];
 
     /// Kafka's name of it.
     #[must_use]
@@ -41,6 +51,8 @@ impl GroupState {
             Self::PreparingRebalance => "PreparingRebalance",
             Self::CompletingRebalance => "CompletingRebalance",
             Self::Stable => "Stable",
+            Self::Assigning => "Assigning",
+            Self::Reconciling => "Reconciling",
         }
     }
 }
@@ -185,6 +197,16 @@ impl<'a> GroupView<'a> {
     fn recorded_subscription(&self) -> Option<BTreeSet<&'a str>> {
         let classic = self.classic.filter(|classic| classic.protocol_type.as_deref() == Some(CONSUMER))?;
         union(classic.members.iter().map(|member| &member.subscription))
+    }
+}
+
+/// What the members of a group of either kind subscribe to.
+pub(crate) fn subscription_of<'a>(view: &GroupView<'a>, group: &'a HardGroup) -> Subscription<'a> {
+    match group.consumer() {
+        None => view.subscription(),
+        Some(consumer) => {
+            Subscription::Known(consumer.subscribed_topics().into_iter().map(AsRef::as_ref).collect())
+        }
     }
 }
 

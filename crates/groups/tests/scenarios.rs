@@ -41,6 +41,10 @@ fn settings(text: &str) -> GroupSettings {
             "group.initial.rebalance.delay.ms" => {
                 settings.initial_rebalance_delay_ms = number().unsigned_abs();
             }
+            "group.consumer.max.size" => settings.consumer_max_size = usize::try_from(number()).unwrap(),
+            "group.consumer.assignment.interval.ms" => {
+                settings.consumer_assignment_interval_ms = number().unsigned_abs();
+            }
             "group.max.size" => settings.max_size = usize::try_from(number()).unwrap(),
             "offsets.retention.minutes" => settings.offsets_retention_ms = number() * 60_000,
             "offset.metadata.max.bytes" => {

@@ -79,11 +79,29 @@ impl Ask {
             Self::Committed { group, topic, partition } => {
                 let asked = PartitionToFetch { topic, topic_id: None, partition: *partition };
                 let partitions = PartitionsToFetch::Named(vec![asked]);
-                (group, Request::OffsetFetch(OffsetFetch { group_id: group, partitions, stability }))
+                (
+                    group,
+                    Request::OffsetFetch(OffsetFetch {
+                        group_id: group,
+                        partitions,
+                        stability,
+                        member_id: None,
+                        member_epoch: None,
+                    }),
+                )
             }
             Self::CommittedAll { group } => {
                 let partitions = PartitionsToFetch::All;
-                (group, Request::OffsetFetch(OffsetFetch { group_id: group, partitions, stability }))
+                (
+                    group,
+                    Request::OffsetFetch(OffsetFetch {
+                        group_id: group,
+                        partitions,
+                        stability,
+                        member_id: None,
+                        member_epoch: None,
+                    }),
+                )
             }
             Self::Delete { group } => {
                 (group, Request::Embedded(EmbeddedRequest::DeleteOffsets { group_id: group }))

@@ -5,15 +5,16 @@ use std::fmt;
 use crate::errors::DecodeError;
 use crate::messages::{
     alter_configs::AlterConfigsRequest, api_versions::ApiVersionsRequest,
-    create_partitions::CreatePartitionsRequest, create_topics::CreateTopicsRequest,
-    delete_groups::DeleteGroupsRequest, delete_records::DeleteRecordsRequest,
-    delete_topics::DeleteTopicsRequest, describe_cluster::DescribeClusterRequest,
-    describe_configs::DescribeConfigsRequest, describe_groups::DescribeGroupsRequest,
-    describe_log_dirs::DescribeLogDirsRequest, describe_producers::DescribeProducersRequest,
-    describe_topic_partitions::DescribeTopicPartitionsRequest, elect_leaders::ElectLeadersRequest,
-    fetch::FetchRequest, find_coordinator::FindCoordinatorRequest, heartbeat::HeartbeatRequest,
-    incremental_alter_configs::IncrementalAlterConfigsRequest, init_producer_id::InitProducerIdRequest,
-    join_group::JoinGroupRequest, leave_group::LeaveGroupRequest,
+    consumer_group_describe::ConsumerGroupDescribeRequest,
+    consumer_group_heartbeat::ConsumerGroupHeartbeatRequest, create_partitions::CreatePartitionsRequest,
+    create_topics::CreateTopicsRequest, delete_groups::DeleteGroupsRequest,
+    delete_records::DeleteRecordsRequest, delete_topics::DeleteTopicsRequest,
+    describe_cluster::DescribeClusterRequest, describe_configs::DescribeConfigsRequest,
+    describe_groups::DescribeGroupsRequest, describe_log_dirs::DescribeLogDirsRequest,
+    describe_producers::DescribeProducersRequest, describe_topic_partitions::DescribeTopicPartitionsRequest,
+    elect_leaders::ElectLeadersRequest, fetch::FetchRequest, find_coordinator::FindCoordinatorRequest,
+    heartbeat::HeartbeatRequest, incremental_alter_configs::IncrementalAlterConfigsRequest,
+    init_producer_id::InitProducerIdRequest, join_group::JoinGroupRequest, leave_group::LeaveGroupRequest,
     list_config_resources::ListConfigResourcesRequest, list_groups::ListGroupsRequest,
     list_offsets::ListOffsetsRequest, metadata::MetadataRequest, offset_commit::OffsetCommitRequest,
     offset_delete::OffsetDeleteRequest, offset_fetch::OffsetFetchRequest,
@@ -171,6 +172,8 @@ apis! {
     OffsetDelete         = 47, advertised 0, served 0 - 0,  flexible None,    OffsetDeleteRequest<'a>;
     DescribeCluster      = 60, advertised 0, served 0 - 2,  flexible Some(0), DescribeClusterRequest;
     DescribeProducers    = 61, advertised 0, served 0 - 0,  flexible Some(0), DescribeProducersRequest<'a>;
+    ConsumerGroupHeartbeat = 68, advertised 0, served 0 - 1, flexible Some(0), ConsumerGroupHeartbeatRequest<'a>;
+    ConsumerGroupDescribe = 69, advertised 0, served 0 - 1, flexible Some(0), ConsumerGroupDescribeRequest<'a>;
     ListConfigResources  = 74, advertised 0, served 0 - 1,  flexible Some(0), ListConfigResourcesRequest;
     DescribeTopicPartitions = 75, advertised 0, served 0 - 0, flexible Some(0), DescribeTopicPartitionsRequest<'a>;
 

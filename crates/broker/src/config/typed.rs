@@ -1,5 +1,7 @@
 //! The broker's settings as the rest of the broker reads them.
 
+use milepost_groups::Assignor;
+
 use super::load::ConfigError;
 use super::settings::broker_setting;
 use super::value::Values;
@@ -123,6 +125,7 @@ impl BrokerSettings {
                 why: format!("it is above group.max.session.timeout.ms ({longest})"),
             });
         }
+        check_consumer_groups(&int)?;
         Ok(Self {
             advertised,
             auto_create_topics: text("auto.create.topics.enable") == "true",
@@ -147,6 +150,42 @@ impl BrokerSettings {
     }
 }
 
+/// Each setting of consumer groups lies within its own bounds, and a member says several times a session that it is alive.
+fn check_consumer_groups(int: &impl Fn(&str) -> i32) -> Result<(), ConfigError> {
+    let refuse = |name: String, value: i32, why: String| {
+        Err(ConfigError::Value { name, value: value.to_string(), why })
+    };
+    for what in ["session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms"] {
+        let name = format!("group.consumer.{what}");
+        let value = int(&name);
+        let (min, max) =
+            (int(&format!("group.consumer.min.{what}")), int(&format!("group.consumer.max.{what}")));
+        if !(min..=max).contains(&value) {
+            let why = format!("group.consumer.min.{what} and group.consumer.max.{what} allow {min} to {max}");
+            return refuse(name, value, why);
+        }
+    }
+    let (session_ms, beat_ms) =
+        (int("group.consumer.session.timeout.ms"), int("group.consumer.heartbeat.interval.ms"));
+    if beat_ms >= session_ms {
+        let why = format!("it is not below group.consumer.session.timeout.ms ({session_ms})");
+        return refuse("group.consumer.heartbeat.interval.ms".to_owned(), beat_ms, why);
+    }
+    Ok(())
+}
+
+/// The assignors of the list, in its order; an empty list means the default one.
+fn assignors(list: &str) -> Vec<Assignor> {
+    let named = |word: &str| Assignor::ALL.into_iter().find(|assignor| assignor.name() == word.trim());
+    let mut assignors: Vec<Assignor> = Vec::new();
+    for assignor in list.split(',').filter_map(named) {
+        if !assignors.contains(&assignor) {
+            assignors.push(assignor);
+        }
+    }
+    if assignors.is_empty() { vec![Assignor::Uniform] } else { assignors }
+}
+
 fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
     const MS_PER_MINUTE: i64 = 60_000;
     let number = |name: &str| {
@@ -165,6 +204,11 @@ fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
         max_session_timeout_ms: int("group.max.session.timeout.ms"),
         initial_rebalance_delay_ms: ms("group.initial.rebalance.delay.ms"),
         max_size: size("group.max.size"),
+        consumer_session_ms: ms("group.consumer.session.timeout.ms"),
+        consumer_heartbeat_interval_ms: int("group.consumer.heartbeat.interval.ms"),
+        consumer_max_size: size("group.consumer.max.size"),
+        consumer_assignors: assignors(&values.get(broker_setting("group.consumer.assignors")).0),
+        consumer_assignment_interval_ms: ms("group.consumer.assignment.interval.ms"),
         offset_metadata_max_units: size("offset.metadata.max.bytes"),
         offsets_retention_ms: number("offsets.retention.minutes").saturating_mul(MS_PER_MINUTE),
         offsets_retention_check_interval_ms: ms("offsets.retention.check.interval.ms"),

@@ -1,14 +1,22 @@
 //! ApiVersions (18), versions 0–5: what this broker serves.
 //!
 //! A version above ours is answered in the format of version 0 with UNSUPPORTED_VERSION and our own range, so that a
-//! newer client can try again; no other API answers an unsupported version. No features are listed: each that a
-//! client could act on (transaction.version, group.version) comes with the issue that implements it.
+//! newer client can try again; no other API answers an unsupported version. Of Kafka's features those are listed that
+//! are there: group.version 1 means consumer groups (KIP-848).
 
-use milepost_wire::messages::api_versions::{ApiVersion, ApiVersionsRequest, ApiVersionsResponse};
+use milepost_wire::messages::api_versions::{
+    ApiVersion, ApiVersionsRequest, ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey,
+};
 use milepost_wire::{ADVERTISED, ApiKey, ErrorCode};
 
 use super::{Context, Handled};
 use crate::node::{Node, RequestKey};
+
+/// Kafka's features that are there, and the level of each.
+const FEATURES: &[(&str, i16)] = &[("group.version", 1)];
+
+/// The first version whose clients can read a feature's level 0.
+const LEVEL_0_FROM: i16 = 4;
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ApiVersionsRequest<'_>) -> Handled {
     let version = context.key.version;
@@ -28,7 +36,9 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ApiVersion
         &ApiVersionsResponse {
             error_code: error,
             api_keys,
+            supported_features: supported_features(version),
             finalized_features_epoch: 0,
+            finalized_features: finalized_features(),
             ..ApiVersionsResponse::default()
         },
     );
@@ -61,6 +71,30 @@ fn cluster_check(node: &Node, request: &ApiVersionsRequest<'_>) -> ErrorCode {
         (Some(_), Some(_)) => ErrorCode::RebootstrapRequired,
         _ => ErrorCode::InvalidRequest,
     }
+}
+
+/// The levels this server could run at. Clients of older versions cannot read a level 0, so they are told nothing
+/// (KAFKA-17492).
+fn supported_features(version: i16) -> Vec<SupportedFeatureKey<'static>> {
+    if version < LEVEL_0_FROM {
+        return Vec::new();
+    }
+    let one = |&(name, max_version): &(&'static str, i16)| SupportedFeatureKey {
+        name,
+        min_version: 0,
+        max_version,
+    };
+    FEATURES.iter().map(one).collect()
+}
+
+/// The levels it runs at.
+fn finalized_features() -> Vec<FinalizedFeatureKey<'static>> {
+    let one = |&(name, level): &(&'static str, i16)| FinalizedFeatureKey {
+        name,
+        max_version_level: level,
+        min_version_level: level,
+    };
+    FEATURES.iter().map(one).collect()
 }
 
 fn advertised() -> Vec<ApiVersion> {

@@ -12,6 +12,8 @@
 
 pub(crate) mod alter_configs;
 pub(crate) mod api_versions;
+pub(crate) mod consumer_group_describe;
+pub(crate) mod consumer_group_heartbeat;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
 pub(crate) mod delete_groups;
@@ -118,6 +120,12 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
         RequestBody::SyncGroup(request) => sync_group::handle(node, context, &request),
         RequestBody::Heartbeat(request) => heartbeat::handle(node, context, &request),
         RequestBody::LeaveGroup(request) => leave_group::handle(node, context, &request),
+        RequestBody::ConsumerGroupHeartbeat(request) => {
+            consumer_group_heartbeat::handle(node, context, &request)
+        }
+        RequestBody::ConsumerGroupDescribe(request) => {
+            consumer_group_describe::handle(node, context, &request)
+        }
         RequestBody::OffsetCommit(request) => offset_commit::handle(node, context, &request),
         RequestBody::OffsetFetch(request) => offset_fetch::handle(node, context, &request),
         RequestBody::ListGroups(request) => list_groups::handle(node, context, &request),

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use milepost_coordinator::Refusal;
 use milepost_groups::{
-    CommittedOffset, FetchedTopic, GroupError, OffsetFetch, PartitionToFetch, PartitionsToFetch, Reply,
-    Request, Stability,
+    CommittedOffset, Epoch, FetchedTopic, GroupError, OffsetFetch, PartitionToFetch, PartitionsToFetch,
+    Reply, Request, Stability,
 };
 use milepost_model::{PartitionIndex, TopicId};
 use milepost_wire::ErrorCode;
@@ -36,6 +36,8 @@ pub(crate) struct Asked(Rc<Vec<AskedGroup>>);
 #[derive(Debug)]
 struct AskedGroup {
     group_id: String,
+    /// Who asks, if a member of a consumer group does, and in which epoch.
+    member: (Option<String>, Option<Epoch>),
     /// `None`: everything the group has committed.
     topics: Option<Vec<AskedTopic>>,
 }
@@ -97,7 +99,13 @@ impl AskedGroup {
                 PartitionsToFetch::Named(partitions.collect())
             }
         };
-        OffsetFetch { group_id: &self.group_id, partitions, stability }
+        OffsetFetch {
+            group_id: &self.group_id,
+            partitions,
+            stability,
+            member_id: self.member.0.as_deref(),
+            member_epoch: self.member.1,
+        }
     }
 }
 
@@ -115,7 +123,7 @@ fn asked_groups(node: &Node, version: i16, request: &OffsetFetchRequest<'_>) -> 
         let topics = request.topics.as_ref().map(|topics| {
             topics.iter().map(|topic| by_name(topic.name, &topic.partition_indexes)).collect::<Vec<_>>()
         });
-        return vec![AskedGroup { group_id: request.group_id.to_owned(), topics }];
+        return vec![AskedGroup { group_id: request.group_id.to_owned(), member: (None, None), topics }];
     }
     let by_id = |id: TopicId, partitions: &[i32]| {
         let found = image.topic_by_id(id);
@@ -128,6 +136,10 @@ fn asked_groups(node: &Node, version: i16, request: &OffsetFetchRequest<'_>) -> 
     };
     let group = |group: &OffsetFetchRequestGroup<'_>| AskedGroup {
         group_id: group.group_id.to_owned(),
+        member: (
+            group.member_id.map(str::to_owned),
+            (group.member_epoch >= 0).then_some(Epoch(group.member_epoch)),
+        ),
         topics: group.topics.as_ref().map(|topics| {
             let one = |topic: &OffsetFetchRequestTopics<'_>| {
                 if version >= TOPIC_IDS_FROM {
@@ -167,6 +179,7 @@ fn found(node: &Node, version: i16, group: &AskedGroup, result: GroupResult) -> 
         Ok(Reply::OffsetFetchAll(topics)) => {
             Found { error: ErrorCode::None, topics: all_topics(node, version, topics) }
         }
+        Ok(Reply::OffsetFetchRefused(error)) => refused(version, group, errors::of_group(error)),
         Ok(other) => panic!("a coordinator answered OffsetFetch with {other:?}"),
         Err(refusal) => refused(version, group, of_runtime(refusal)),
     }

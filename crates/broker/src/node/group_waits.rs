@@ -10,8 +10,8 @@ use milepost_model::{Now, PartitionIndex, Ticket};
 
 use super::{Node, RequestKey};
 use crate::handlers::{
-    delete_groups, describe_groups, heartbeat, join_group, leave_group, list_groups, offset_commit,
-    offset_delete, offset_fetch, sync_group,
+    consumer_group_describe, consumer_group_heartbeat, delete_groups, describe_groups, heartbeat, join_group,
+    leave_group, list_groups, offset_commit, offset_delete, offset_fetch, sync_group,
 };
 
 /// What a coordinator said, or the runtime in its stead.
@@ -24,6 +24,8 @@ pub(crate) enum GroupAnswer {
     SyncGroup,
     Heartbeat,
     LeaveGroup(leave_group::Asked),
+    ConsumerGroupHeartbeat,
+    ConsumerGroupDescribe(consumer_group_describe::Asked),
     OffsetCommit(offset_commit::Asked),
     OffsetFetch(offset_fetch::Asked),
     ListGroups,
@@ -134,6 +136,10 @@ fn finish(node: &mut Node, key: RequestKey, answer: GroupAnswer, results: Vec<Gr
         GroupAnswer::SyncGroup => sync_group::finish(node, key, single(results)),
         GroupAnswer::Heartbeat => heartbeat::finish(node, key, single(results)),
         GroupAnswer::LeaveGroup(asked) => leave_group::finish(node, key, &asked, single(results)),
+        GroupAnswer::ConsumerGroupHeartbeat => consumer_group_heartbeat::finish(node, key, single(results)),
+        GroupAnswer::ConsumerGroupDescribe(asked) => {
+            consumer_group_describe::finish(node, key, &asked, results);
+        }
         GroupAnswer::OffsetCommit(asked) => offset_commit::finish(node, key, &asked, single(results)),
         GroupAnswer::OffsetFetch(asked) => offset_fetch::finish(node, key, &asked, results),
         GroupAnswer::ListGroups => list_groups::finish(node, key, results),

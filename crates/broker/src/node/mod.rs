@@ -7,6 +7,7 @@
 //!
 //! The node must never wait, never read a clock, and never answer before what the answer rests on is durable.
 
+mod cluster_topics;
 mod connections;
 mod group_waits;
 mod release;
@@ -14,9 +15,10 @@ mod start;
 mod topic_waits;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use milepost_coordinator::Coordinators;
-use milepost_groups::Groups;
+use milepost_groups::{ClusterTopics, Groups};
 use milepost_log::LogSet;
 use milepost_log::metadata::MetadataLog;
 use milepost_model::{Instant, Now, TopicId};
@@ -95,6 +97,8 @@ pub struct Node {
     pub(crate) fetches: FetchWaits,
     pub(crate) fetch_sessions: FetchSessions,
     pub(crate) groups: GroupWaits,
+    /// What the coordinators of consumer groups are told about topics; `None` since one changed.
+    cluster_topics: Option<Arc<ClusterTopics>>,
     pub(crate) topics: TopicWaits,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) random: Box<dyn Random>,

@@ -51,6 +51,7 @@ impl Node {
         for change in self.metadata.on_durable(&self.logs) {
             match change {
                 MetadataChange::TopicCreated(topic) | MetadataChange::TopicChanged { after: topic, .. } => {
+                    self.cluster_topics = None;
                     topics::open_partitions(self, &topic);
                 }
                 MetadataChange::TopicDeleted(topic) => self.drop_topic(now, &topic),
@@ -76,6 +77,7 @@ impl Node {
 
     /// The logs of a deleted topic go, and the offsets that groups committed for it.
     fn drop_topic(&mut self, now: Now, topic: &milepost_log::metadata::Topic) {
+        self.cluster_topics = None;
         self.unopened.remove(&topic.id);
         let partitions: Vec<PartitionIndex> = (0..topic.partition_count).map(PartitionIndex).collect();
         for partition in &partitions {

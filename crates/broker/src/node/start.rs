@@ -86,6 +86,7 @@ impl Node {
             deletions: DeletionWaits::default(),
             fetches: FetchWaits::default(),
             fetch_sessions,
+            cluster_topics: None,
             groups: GroupWaits::default(),
             topics: TopicWaits::default(),
             producer_ids: ProducerIds::default(),

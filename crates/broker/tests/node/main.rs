@@ -3,6 +3,7 @@
 mod altering_configs;
 mod cluster;
 mod committed_offsets;
+mod consumer_groups;
 mod coordinator_trouble;
 mod deleting_records;
 mod describing;

@@ -32,7 +32,7 @@ fn beat(turn: &mut Turn<'_>, request: &Heartbeat<'_>) -> Result<(), GroupError> 
     keep_session(turn, request.group_id, request.member_id, session_ms);
     match state {
         GroupState::PreparingRebalance => Err(GroupError::RebalanceInProgress),
-        GroupState::Empty | GroupState::CompletingRebalance | GroupState::Stable => Ok(()),
+        _ => Ok(()),
     }
 }
 

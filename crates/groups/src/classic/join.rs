@@ -7,6 +7,7 @@ use milepost_records::MAX_STRING_BYTES;
 
 use super::phases::{self, Began, rebalance_of};
 use super::static_member;
+use crate::admin::group_tombstones;
 use crate::hard::HardGroup;
 use crate::rebalance::{Phase, Protocol, Waiting, has_same_protocols};
 use crate::request::{JoinGroup, NewMember};
@@ -40,6 +41,13 @@ pub(crate) fn join_group(turn: &mut Turn<'_>, ticket: Ticket, request: &JoinGrou
         turn.answer(hard, ticket, Reply::JoinGroup(Err(refused)));
         return;
     }
+    let consumer = hard.and_then(HardGroup::consumer);
+    if consumer.is_some_and(|consumer| !consumer.members().is_empty()) {
+        let member_id = request.member_id.map(Arc::from);
+        let refused = JoinRefused { error: GroupError::InconsistentGroupProtocol, member_id };
+        turn.answer(hard, ticket, Reply::JoinGroup(Err(refused)));
+        return;
+    }
     let mut group = turn.soft.take(request.group_id, hard, turn.now);
     let join = join_checked(turn, hard, &mut group, ticket, request);
     let is_taken_in = match join {
@@ -55,6 +63,10 @@ pub(crate) fn join_group(turn: &mut Turn<'_>, ticket: Ticket, request: &JoinGrou
         }
     };
     if is_taken_in && hard.is_none_or(|hard| hard.classic().is_none()) {
+        // A consumer group without members gives way.
+        if let Some(hard) = hard.filter(|hard| hard.consumer().is_some()) {
+            turn.records.extend(group_tombstones(hard));
+        }
         // From its first join on a record says that the group exists; Kafka writes the same one for a new group.
         let empty = ClassicGroup { state_timestamp: Some(turn.now.wall), ..ClassicGroup::default() };
         turn.record_group(&mut group, empty);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use milepost_model::Ticket;
 
 use super::phases;
+use crate::consumer::leave_by_administrator;
 use crate::hard::HardGroup;
 use crate::request::{LeaveGroup, LeavingMember};
 use crate::soft::SoftGroup;
@@ -17,6 +18,11 @@ pub(crate) fn leave_group(turn: &mut Turn<'_>, ticket: Ticket, request: &LeaveGr
     let hard = turn.hard.group(request.group_id);
     if request.group_id.is_empty() {
         turn.answer(hard, ticket, Reply::LeaveGroup(Err(GroupError::InvalidGroupId)));
+        return;
+    }
+    if let Some((hard, group)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) {
+        let results = leave_by_administrator(turn, hard, group, &request.members);
+        turn.answer(Some(hard), ticket, Reply::LeaveGroup(Ok(results)));
         return;
     }
     let mut group = turn.soft.take(request.group_id, hard, turn.now);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use milepost_model::Generation;
 
+use crate::admin::group_tombstones;
 use crate::hard::HardGroup;
 use crate::rebalance::{
     Call, InitialDelay, Joiner, Joining, Phase, Rebalance, Sessions, Waiting, metadata_for,
@@ -155,6 +156,11 @@ pub(crate) fn take_over(turn: &mut Turn<'_>, hard: Option<&HardGroup>, group_id:
     group.unsynced = None;
     let rebalance = rebalance_of(hard, &mut group);
     rebalance.protocol_type = None;
+    if let Some((hard, consumer)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) {
+        // Its epochs were generations too: none of them comes back.
+        rebalance.generation = rebalance.generation.max(Generation(consumer.epoch().0));
+        turn.records.extend(group_tombstones(hard));
+    }
     let generation = rebalance.generation.next();
     record_empty(turn, &mut group);
     turn.soft.put_back(group);

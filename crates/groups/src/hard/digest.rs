@@ -50,6 +50,9 @@ impl HardGroup {
                 line(text, format_args!("  {member:?}"));
             }
         }
+        if let Some(consumer) = &self.consumer {
+            line(text, format_args!("  {consumer:?}"));
+        }
         for topic in self.topics() {
             for entry in topic.entries() {
                 line(

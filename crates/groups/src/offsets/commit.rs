@@ -6,6 +6,7 @@ use milepost_model::{Ticket, Timestamp};
 use milepost_records::MAX_STRING_BYTES;
 
 use crate::classic;
+use crate::consumer::{self, ConsumerGroup};
 use crate::request::{MissingGroup, OffsetCommit, OffsetToCommit};
 use crate::turn::Turn;
 use crate::view::GroupView;
@@ -18,7 +19,10 @@ pub(crate) fn offset_commit(turn: &mut Turn<'_>, ticket: Ticket, request: &Offse
     let committer = match hard {
         _ if request.group_id.len() > MAX_STRING_BYTES => Err(GroupError::InvalidGroupId),
         None => check_missing(request),
-        Some(_) => check_existing(&view, request),
+        Some(group) => match group.consumer() {
+            Some(consumer) => check_consumer(turn, consumer, request),
+            None => check_existing(&view, request),
+        },
     };
     let session_ms = match committer {
         Ok(Committer::Member(member)) => Some(member.session_ms()),
@@ -40,7 +44,8 @@ pub(crate) fn offset_commit(turn: &mut Turn<'_>, ticket: Ticket, request: &Offse
 enum Committer<'a> {
     /// A member of the present generation.
     Member(&'a Member),
-    /// Someone outside group management: an administrator, or a consumer that assigns itself.
+    /// Somebody whose session this does not prolong: an administrator, a consumer that assigns itself, a member of a
+    /// consumer group.
     Outsider,
 }
 
@@ -51,6 +56,22 @@ fn check_missing<'a>(request: &OffsetCommit<'_>) -> Result<Committer<'a>, GroupE
         (Some(_), MissingGroup::GroupIdNotFound) => Err(GroupError::GroupIdNotFound),
         (Some(_), MissingGroup::IllegalGeneration) => Err(GroupError::IllegalGeneration),
     }
+}
+
+/// A partition that a member with an older epoch may not commit refuses all of them, as in Kafka. What is too long is
+/// refused by itself, before that is looked at.
+fn check_consumer<'a>(
+    turn: &Turn<'_>,
+    group: &ConsumerGroup,
+    request: &OffsetCommit<'_>,
+) -> Result<Committer<'a>, GroupError> {
+    let committed = consumer::check_commit(group, request)?;
+    for offset in &request.offsets {
+        if check_offset(turn, offset).is_ok() {
+            committed.check(offset.topic_id, offset.partition)?;
+        }
+    }
+    Ok(Committer::Outsider)
 }
 
 fn check_existing<'a>(view: &GroupView<'a>, request: &OffsetCommit<'_>) -> Result<Committer<'a>, GroupError> {

@@ -9,7 +9,7 @@ use super::tombstone;
 use crate::hard::{Hard, HardGroup, TopicOffsets};
 use crate::request::OffsetDelete;
 use crate::turn::Turn;
-use crate::view::GroupView;
+use crate::view::{GroupView, subscription_of};
 use crate::{GroupError, GroupState, Record, Reply};
 
 /// Handles OffsetDelete.
@@ -29,11 +29,11 @@ fn delete(
     request: &OffsetDelete<'_>,
 ) -> Result<Vec<Result<(), GroupError>>, GroupError> {
     let view = GroupView::new(Some(group), turn.soft.group(request.group_id));
-    let has_consumers = view.is_of_consumers();
+    let has_consumers = view.is_of_consumers() || group.consumer().is_some();
     if view.state() != GroupState::Empty && !has_consumers {
         return Err(GroupError::NonEmptyGroup);
     }
-    let subscription = view.subscription();
+    let subscription = subscription_of(&view, group);
     let mut results = Vec::with_capacity(request.partitions.len());
     let mut deleted = BTreeSet::new();
     for asked in &request.partitions {

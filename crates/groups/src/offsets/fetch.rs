@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use milepost_model::{PartitionIndex, Ticket};
 
+use crate::consumer::check_fetch;
 use crate::hard::{Hard, HardGroup};
 use crate::request::{OffsetFetch, PartitionToFetch, PartitionsToFetch, Stability};
 use crate::turn::Turn;
@@ -12,6 +13,11 @@ use crate::{CommittedOffset, FetchedPartition, FetchedTopic, GroupError, Reply};
 /// Handles OffsetFetch.
 pub(crate) fn offset_fetch(turn: &mut Turn<'_>, ticket: Ticket, request: &OffsetFetch<'_>) {
     let hard = turn.hard.group(request.group_id);
+    let refused = hard.and_then(HardGroup::consumer).and_then(|group| check_fetch(group, request).err());
+    if let Some(error) = refused {
+        turn.answer(hard, ticket, Reply::OffsetFetchRefused(error));
+        return;
+    }
     let reply = match &request.partitions {
         PartitionsToFetch::Named(partitions) => {
             let fetch = |partition| fetch_one(turn.hard, hard, partition, request.stability);

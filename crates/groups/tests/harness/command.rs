@@ -104,6 +104,13 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
         "sync" => sync(machine, &words),
         "heartbeat" => heartbeat(machine, &words),
         "leave" => leave(machine, &words),
+        "topics" => topics(machine, &words),
+        "consumer" => consumer(machine, &words),
+        "describe-consumer" => {
+            let group_id = words.group();
+            let request = Request::DescribeConsumerGroup(DescribeGroup { group_id });
+            machine.handle("describe", Some(group_id), request)
+        }
         "commit" => commit(machine, &words),
         "fetch" => fetch(machine, &words),
         "list" => list(machine, &words),
@@ -210,6 +217,66 @@ fn heartbeat(machine: &mut Machine, words: &Words<'_>) -> Step {
     machine.handle("heartbeat", Some(words.group()), Request::Heartbeat(request))
 }
 
+/// `name=number:partitions` for each topic; the number is its identity.
+fn topics(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let topics = words.options.iter().map(|(name, value)| {
+        let (id, count) = value.split_once(':').expect("name=number:partitions");
+        let (id, count) = (id.parse().expect("a number"), count.parse().expect("a number of partitions"));
+        ((*name).into(), topic_id(id), count)
+    });
+    machine.topics = ClusterTopics::new(machine.topics.version() + 1, topics).into();
+    Step::default()
+}
+
+/// `orders:0` of the topics that there are now or by number.
+fn owned(machine: &Machine, words: &[&str]) -> Assignment {
+    let one = |word: &&str| {
+        let (topic, partition) = place(word);
+        let known = machine.topics.topic(topic).map(|topic| topic.id);
+        (
+            known.unwrap_or_else(|| topic_id(topic.parse().expect("a topic that exists, or a number"))),
+            partition,
+        )
+    };
+    words.iter().map(one).collect()
+}
+
+fn consumer(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let member_id = words.get("member").unwrap_or_default();
+    let step = match words.get("epoch") {
+        None | Some("0") => HeartbeatStep::Join,
+        Some("leave") => HeartbeatStep::Leave(HowToLeave::ForGood),
+        Some("away") => HeartbeatStep::Leave(HowToLeave::ForAWhile),
+        Some(_) => HeartbeatStep::Stay(Epoch(words.number("epoch").unwrap())),
+    };
+    let joins = step == HeartbeatStep::Join;
+    let owned = match words.get("owns") {
+        Some("nothing") => Some(Assignment::default()),
+        Some("unsaid") => None,
+        Some(_) => Some(owned(machine, &words.list("owns"))),
+        None => joins.then(Assignment::default),
+    };
+    let rebalance_ms = words.ms("rebalance").or(joins.then_some(60_000));
+    let names = words.get("topics").map(|topics| topics.split(',').filter(|name| !name.is_empty()).collect());
+    let request = ConsumerGroupHeartbeat {
+        group_id: words.group(),
+        member_id,
+        step,
+        instance_id: words.get("instance"),
+        rack_id: words.get("rack"),
+        client_id: words.get("client").unwrap_or("client"),
+        client_host: "/127.0.0.1",
+        rebalance_timeout_ms: rebalance_ms.map(|ms| i32::try_from(ms).unwrap()),
+        subscribed_topics: names,
+        subscribed_regex: words.get("regex"),
+        server_assignor: words.get("assignor"),
+        owned,
+        topics: std::sync::Arc::clone(&machine.topics),
+    };
+    let request = Request::ConsumerGroupHeartbeat(request);
+    machine.handle(&format!("consumer {member_id}"), Some(words.group()), request)
+}
+
 fn leave(machine: &mut Machine, words: &Words<'_>) -> Step {
     let mut members: Vec<LeavingMember<'_>> = Vec::new();
     for (option, value) in &words.options {
@@ -296,7 +363,13 @@ fn fetch(machine: &mut Machine, words: &Words<'_>) -> Step {
         PartitionsToFetch::Named(named.collect())
     };
     let stability = if stable { Stability::RequireStable } else { Stability::CommittedNow };
-    let request = OffsetFetch { group_id: words.group(), partitions, stability };
+    let request = OffsetFetch {
+        group_id: words.group(),
+        partitions,
+        stability,
+        member_id: words.get("member"),
+        member_epoch: words.number("epoch").map(Epoch),
+    };
     machine.handle("fetch", Some(words.group()), Request::OffsetFetch(request))
 }
 

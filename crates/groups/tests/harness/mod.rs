@@ -4,16 +4,23 @@
 //! answer waits for what was last written about its group; a group's generation does not go back.
 
 pub(crate) mod command;
+mod consumer;
 #[allow(dead_code, reason = "only the scenarios print")]
 pub(crate) mod print;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_groups::{EmbeddedRequest, GroupSettings, Groups, Record, Reply, Request};
+use std::sync::Arc;
+
+use milepost_groups::{
+    ClusterTopics, ConsumerChange, EmbeddedRequest, GroupSettings, Groups, Record, Reply, Request,
+};
 use milepost_model::{
     DeletedTopic, DependsOn, Instant, Now, Offset, Origin, Outcome, ProducerEpoch, ProducerId,
     ProducerIdentity, Shard, Ticket, Timestamp, TransactionEnd,
 };
+
+use consumer::ConsumerGroups;
 
 /// Where every scenario's clocks begin.
 pub(crate) const START: Now = Now { monotonic: Instant(1_000_000), wall: Timestamp(1_700_000_000_000) };
@@ -36,10 +43,13 @@ pub(crate) struct Machine {
     next_ticket: u64,
     /// The last position of a record about a group.
     last_written: BTreeMap<String, Offset>,
+    consumer_groups: ConsumerGroups,
     /// The generation of a group's last record, while it exists.
     generations: BTreeMap<String, i32>,
     /// Generations under which a commit was accepted.
     committed_under: BTreeMap<String, i32>,
+    /// The topics of the cluster, which heartbeats of consumer groups bring along.
+    pub(crate) topics: Arc<ClusterTopics>,
     /// Whether the runtime refuses to write, as it does while the disk is full.
     pub(crate) is_full: bool,
     /// Every answer ever given, by ticket.
@@ -65,8 +75,10 @@ impl Machine {
             open: BTreeMap::new(),
             next_ticket: 0,
             last_written: BTreeMap::new(),
+            consumer_groups: ConsumerGroups::default(),
             generations: BTreeMap::new(),
             committed_under: BTreeMap::new(),
+            topics: Arc::default(),
             is_full: false,
             answered: BTreeSet::new(),
         };
@@ -178,6 +190,19 @@ impl Machine {
     }
 
     fn check_generation(&mut self, record: &Record) {
+        if let Record::Consumer(record) = record {
+            self.consumer_groups.check(record);
+            let group = record.group.to_string();
+            match &record.change {
+                ConsumerChange::Group(Some(value)) => drop(self.generations.insert(group, value.epoch.0)),
+                ConsumerChange::Group(None) => {
+                    self.generations.remove(&group);
+                    self.committed_under.remove(&group);
+                }
+                _ => {}
+            }
+            return;
+        }
         let Record::Group(record) = record else { return };
         let group = record.group.to_string();
         let Some(classic) = &record.classic else {
@@ -197,6 +222,7 @@ impl Machine {
         for record in &outcome.records {
             self.write(record, Origin::Plain);
         }
+        self.consumer_groups.check_owners();
         let mut replies = Vec::new();
         for (ticket, reply) in outcome.replies {
             assert!(self.answered.insert(ticket), "answered twice: {reply:?}");

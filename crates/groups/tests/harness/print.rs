@@ -1,8 +1,9 @@
 //! Records and replies as the lines of a scenario file.
 
 use milepost_groups::{
-    ClassicGroup, CommittedOffset, DescribedGroup, EmbeddedRefusal, FetchedPartition, GroupError, Joined,
-    Record, Reply,
+    Assignment, ClassicGroup, CommittedOffset, ConsumerChange, ConsumerMember, ConsumerRecord,
+    CurrentAssignment, DescribedConsumerGroup, DescribedGroup, EmbeddedRefusal, Epoch, FetchedPartition,
+    GroupEpoch, GroupError, Joined, OwnedPartitions, Record, Reply, TargetEpoch,
 };
 
 use super::{START, Step};
@@ -23,11 +24,95 @@ fn record(record: &Record) -> String {
                 Some(committed) => format!("+ {place} = {}", self::committed(committed)),
             }
         }
+        Record::Consumer(record) => consumer_record(record),
         Record::Group(group) => match &group.classic {
             None => format!("- group {}", name(&group.group)),
             Some(classic) => format!("+ group {} {}", name(&group.group), self::classic(classic)),
         },
     }
+}
+
+fn consumer_record(record: &ConsumerRecord) -> String {
+    let line = |what: String, value: Option<String>| {
+        let place = format!("consumer {} {what}", name(&record.group));
+        value.map_or_else(|| format!("- {place}"), |value| format!("+ {place} {value}"))
+    };
+    match &record.change {
+        ConsumerChange::Group(value) => {
+            let hashed = |value: &GroupEpoch| if value.metadata_hash == 0 { " without topics" } else { "" };
+            line("group".to_owned(), value.map(|value| format!("epoch={}{}", value.epoch.0, hashed(&value))))
+        }
+        ConsumerChange::OldTopics(value) => {
+            line("topics".to_owned(), value.as_ref().map(|bytes| format!("{} bytes", bytes.len())))
+        }
+        ConsumerChange::Member(id, value) => {
+            line(format!("member {id}"), value.as_deref().map(consumer_member))
+        }
+        ConsumerChange::TargetEpoch(value) => {
+            let made = |value: &TargetEpoch| if value.made_at.is_none() { " of nobody" } else { "" };
+            line("target".to_owned(), value.map(|value| format!("epoch={}{}", value.epoch.0, made(&value))))
+        }
+        ConsumerChange::Target(id, value) => {
+            line(format!("target {id}"), value.as_deref().map(|value| format!("= {}", assignment(value))))
+        }
+        ConsumerChange::Current(id, value) => {
+            line(format!("current {id}"), value.as_deref().map(current_assignment))
+        }
+        ConsumerChange::Regex(regex, value) => line(
+            format!("regex {regex}"),
+            value.as_ref().map(|value| format!("= {:?} at version {}", value.topics, value.version)),
+        ),
+    }
+}
+
+fn consumer_member(member: &ConsumerMember) -> String {
+    let mut text = format!("topics={:?}", member.subscribed_topics);
+    let fields = [
+        ("regex", &member.subscribed_regex),
+        ("instance", &member.instance_id),
+        ("rack", &member.rack_id),
+        ("assignor", &member.server_assignor),
+    ];
+    for (field, value) in fields {
+        if let Some(value) = value {
+            text += &format!(" {field}={value}");
+        }
+    }
+    text
+}
+
+/// `1:0,1 2:0`: topics by number.
+fn assignment(assignment: &Assignment) -> String {
+    let topics = assignment.0.iter().map(|(topic, partitions)| {
+        let partitions: Vec<_> = partitions.iter().map(ToString::to_string).collect();
+        format!("{}:{}", topic.0[15], partitions.join(","))
+    });
+    let all = topics.collect::<Vec<_>>().join(" ");
+    if all.is_empty() { "nothing".to_owned() } else { all }
+}
+
+/// `1:0@2,1@3`: topics by number, and since which epoch each partition is the member's.
+fn owned(owned: &OwnedPartitions) -> String {
+    let topics = owned.0.iter().map(|(topic, partitions)| {
+        let one = |(partition, epoch): (&_, &Epoch)| format!("{partition}@{}", epoch.0);
+        format!("{}:{}", topic.0[15], partitions.iter().map(one).collect::<Vec<_>>().join(","))
+    });
+    let all = topics.collect::<Vec<_>>().join(" ");
+    if all.is_empty() { "nothing".to_owned() } else { all }
+}
+
+fn current_assignment(current: &CurrentAssignment) -> String {
+    let mut text = format!(
+        "epoch={} before={} {:?} has {}",
+        current.epoch.0,
+        current.previous_epoch.0,
+        current.state,
+        owned(&current.assigned)
+    );
+    if !current.pending_revocation.is_empty() {
+        text += &format!(" gives up {}", owned(&current.pending_revocation));
+    }
+    text
 }
 
 /// A name, visible also when it is empty.
@@ -87,6 +172,14 @@ fn reply(label: &str, reply: &Reply) -> Vec<String> {
         Reply::SyncGroup(Err(error)) | Reply::LeaveGroup(Err(error)) | Reply::OffsetDelete(Err(error)) => {
             one(format!("{error:?}"))
         }
+        Reply::ConsumerGroupHeartbeat(Ok(told)) => {
+            let has = told.assignment.as_ref().map(|told| format!(" has {}", assignment(told)));
+            one(format!("epoch={}{}", told.epoch.0, has.unwrap_or_default()))
+        }
+        Reply::ConsumerGroupHeartbeat(Err(error))
+        | Reply::DescribeConsumerGroup(Err(error))
+        | Reply::OffsetFetchRefused(error) => one(format!("{error:?}")),
+        Reply::DescribeConsumerGroup(Ok(group)) => described_consumers(label, group),
         Reply::Heartbeat(result) => one(self::result(*result)),
         Reply::LeaveGroup(Ok(results)) | Reply::DeleteGroups(results) | Reply::OffsetDelete(Ok(results)) => {
             one(results.iter().map(|result| self::result(*result)).collect::<Vec<_>>().join(", "))
@@ -169,6 +262,26 @@ fn joined(joined: &Joined) -> String {
         text += &format!(" members={}", members.join(","));
     }
     text
+}
+
+fn described_consumers(label: &str, group: &DescribedConsumerGroup) -> Vec<String> {
+    let head = format!(
+        "{label}: {} epoch={} target={} assignor={}",
+        group.state,
+        group.epoch.0,
+        group.target_epoch.0,
+        group.assignor.name()
+    );
+    let members = group.members.iter().map(|member| {
+        format!(
+            "  {} epoch={} has {} shall have {}",
+            member.member_id,
+            member.epoch.0,
+            assignment(&member.assignment),
+            assignment(&member.target)
+        )
+    });
+    std::iter::once(head).chain(members).collect()
 }
 
 fn described(label: &str, group: &DescribedGroup) -> Vec<String> {

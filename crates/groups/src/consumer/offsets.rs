@@ -1,0 +1,71 @@
+//! Who may commit and fetch offsets of a consumer group: members, in the epoch they are in.
+
+use milepost_model::{PartitionIndex, TopicId};
+
+use super::ConsumerGroup;
+use super::record::{CurrentAssignment, Epoch};
+use crate::GroupError;
+use crate::request::{MissingGroup, OffsetCommit, OffsetFetch};
+
+/// What a committer may commit.
+#[derive(Debug)]
+pub(crate) enum Committed {
+    /// Anything.
+    Anything,
+    /// Its epoch is not the newest: only what it has had since then, or longer (KIP-1251).
+    Older(Epoch, std::sync::Arc<CurrentAssignment>),
+}
+
+impl Committed {
+    /// Whether this partition is among it.
+    pub(crate) fn check(&self, topic: Option<TopicId>, partition: PartitionIndex) -> Result<(), GroupError> {
+        let Self::Older(epoch, current) = self else { return Ok(()) };
+        let since = topic.and_then(|topic| {
+            let assigned = current.assigned.epoch(topic, partition);
+            assigned.or_else(|| current.pending_revocation.epoch(topic, partition))
+        });
+        match since {
+            Some(since) if *epoch >= since => Ok(()),
+            _ => Err(GroupError::StaleMemberEpoch),
+        }
+    }
+}
+
+/// Whether a commit to the group is in order as a whole.
+pub(crate) fn check_commit(
+    group: &ConsumerGroup,
+    request: &OffsetCommit<'_>,
+) -> Result<Committed, GroupError> {
+    if request.generation.is_none() && group.members().is_empty() {
+        return Ok(Committed::Anything);
+    }
+    let member_id = request.member_id.unwrap_or_default();
+    group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
+    if request.missing_group == MissingGroup::IllegalGeneration {
+        // Such an old version does not know the errors that fence a member of a consumer group.
+        return Err(GroupError::UnsupportedVersion);
+    }
+    let current = group.current(member_id);
+    let epoch = request.generation.map_or(Epoch(-1), |generation| Epoch(generation.0));
+    if epoch == current.epoch {
+        Ok(Committed::Anything)
+    } else if epoch > current.epoch {
+        Err(GroupError::StaleMemberEpoch)
+    } else {
+        Ok(Committed::Older(epoch, current))
+    }
+}
+
+/// Whether a fetch of the group's offsets is in order. Who names no member may always ask.
+pub(crate) fn check_fetch(group: &ConsumerGroup, request: &OffsetFetch<'_>) -> Result<(), GroupError> {
+    if request.member_id.is_none() && request.member_epoch.is_none() {
+        return Ok(());
+    }
+    let member_id = request.member_id.unwrap_or_default();
+    group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
+    if request.member_epoch == Some(group.current(member_id).epoch) {
+        Ok(())
+    } else {
+        Err(GroupError::StaleMemberEpoch)
+    }
+}

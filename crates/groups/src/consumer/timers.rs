@@ -1,0 +1,118 @@
+//! What happens to a consumer group because time passed.
+
+use std::sync::Arc;
+
+use milepost_model::Now;
+use milepost_records::offsets::consumer_group::MemberState;
+
+use super::record::{ConsumerChange, ResolvedRegex};
+use super::soft::Due;
+use super::subscription::bump_epoch;
+use super::topics::ClusterTopics;
+use super::{ConsumerGroup, Draft, leave, regex};
+use crate::hard::HardGroup;
+use crate::settings::RECORD_CHECK_MS;
+use crate::turn::Turn;
+
+/// How long expressions that are known stay as they are, though topics changed: they are all looked up at once then.
+const REFRESH_MS: u64 = 10_000;
+
+/// How many expressions of a group are looked up before others get their turn.
+const REGEXES_PER_STEP_MAX: usize = 64;
+
+/// A deadline of the group has come.
+pub(crate) fn on_consumer_group_deadline(turn: &mut Turn<'_>, group_id: &Arc<str>) {
+    let due = turn.soft.consumers.take_due(group_id, turn.now.monotonic);
+    let hard = turn.hard.group(group_id);
+    let Some((hard, group)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) else { return };
+    let mut draft = Draft::of(Arc::clone(hard.id()), group);
+    fence_due(turn, &mut draft, &due);
+    if due.resolves
+        && let Some(topics) = turn.soft.consumers.shared_topics()
+    {
+        resolve(turn, &mut draft, &topics);
+    }
+    turn.records.extend(draft.into_records());
+}
+
+/// Removes who fell silent or did not give up what it had to. Each takes an epoch of its own, as in Kafka.
+fn fence_due(turn: &mut Turn<'_>, draft: &mut Draft<'_>, due: &Due) {
+    let is_stuck = |draft: &Draft<'_>, (member_id, epoch): &(Arc<str>, _)| {
+        draft.member(member_id).is_some() && draft.current(member_id).epoch == *epoch
+    };
+    let stuck: Vec<_> = due.stuck.iter().filter(|stuck| is_stuck(draft, stuck)).cloned().collect();
+    // If it cannot be written (a full disk), the member is still there and its time comes again.
+    let again = turn.now.monotonic.plus_ms(RECORD_CHECK_MS);
+    let group_id = Arc::clone(draft.group_id());
+    for member_id in due.silent.iter().filter(|member_id| draft.member(member_id).is_some()) {
+        turn.soft.consumers.keep_session(&group_id, member_id, again);
+    }
+    for (member_id, epoch) in &stuck {
+        turn.soft.consumers.begin_revocation(&group_id, member_id, again, *epoch);
+    }
+    for member_id in due.silent.iter().chain(stuck.iter().map(|(member_id, _)| member_id)) {
+        if draft.member(member_id).is_some() {
+            leave::fence(draft, &[Arc::clone(member_id)], turn.soft.consumers.topics());
+        }
+    }
+}
+
+/// Whether expressions of the group are to be looked up: one never was, or topics changed since the others were.
+pub(super) fn wants_resolution(group: &ConsumerGroup, topics: &ClusterTopics, now: Now) -> bool {
+    has_unresolved(group) || is_outdated(group, topics, now)
+}
+
+fn has_unresolved(group: &ConsumerGroup) -> bool {
+    group
+        .members()
+        .values()
+        .filter_map(|member| member.subscribed_regex.as_ref())
+        .any(|regex| !group.regexes().contains_key(regex))
+}
+
+fn is_outdated(group: &ConsumerGroup, topics: &ClusterTopics, now: Now) -> bool {
+    let newest = group.regexes().values().map(|resolved| resolved.resolved_at).max();
+    let is_rested = newest.is_some_and(|newest| now.wall.0.abs_diff(newest.0) > REFRESH_MS);
+    is_rested && group.regexes().values().any(|resolved| resolved.version < topics.version())
+}
+
+/// Looks expressions up, and moves the group epoch if that brought other topics.
+fn resolve(turn: &mut Turn<'_>, draft: &mut Draft<'_>, topics: &ClusterTopics) {
+    let refreshes = is_outdated(draft, topics, turn.now);
+    let is_wanted = |regex: &&Arc<str>| match draft.regexes().get(*regex) {
+        None => true,
+        Some(resolved) => refreshes && resolved.version < topics.version(),
+    };
+    let wanted: Vec<Arc<str>> = draft.subscribed_regexes().into_iter().filter(is_wanted).cloned().collect();
+    if wanted.len() > REGEXES_PER_STEP_MAX {
+        let group_id = Arc::clone(draft.group_id());
+        turn.soft.consumers.resolve_at(&group_id, turn.now.monotonic);
+    }
+    let mut has_changed = false;
+    for regex in wanted.into_iter().take(REGEXES_PER_STEP_MAX) {
+        let matching = regex::resolve(&regex, topics);
+        let known = draft.regexes().get(&regex);
+        has_changed |= known.map_or(!matching.is_empty(), |known| known.topics != matching);
+        let (version, resolved_at) = (topics.version(), turn.now.wall);
+        let resolved = ResolvedRegex { topics: matching, version, resolved_at };
+        draft.write(ConsumerChange::Regex(regex, Some(Arc::new(resolved))));
+    }
+    let hash = draft.hash_of_topics(topics);
+    if has_changed || hash != draft.metadata_hash() {
+        bump_epoch(draft, hash);
+    }
+}
+
+/// The group was loaded: each member is given a full session, and who was giving up partitions the full time for that.
+pub(crate) fn on_consumer_group_loaded(turn: &mut Turn<'_>, hard: &HardGroup, group: &ConsumerGroup) {
+    let now = turn.now.monotonic;
+    for (member_id, member) in group.members() {
+        let session = now.plus_ms(turn.settings.consumer_session_ms);
+        turn.soft.consumers.keep_session(hard.id(), member_id, session);
+        let current = group.current(member_id);
+        if current.state == MemberState::UnrevokedPartitions {
+            let deadline = now.plus_ms(member.rebalance_ms());
+            turn.soft.consumers.begin_revocation(hard.id(), member_id, deadline, current.epoch);
+        }
+    }
+}
