@@ -44,6 +44,10 @@ class Member:
     def rebalances(self):
         return puppet.revoked_answer(self.revoked)
 
+    def subscribe_pattern(self, pattern):
+        # The circumflex tells librdkafka that it is an expression; matching whole names is the server's business.
+        self.consumer.subscribe([f"^{pattern}"])
+
     def poll_some(self):
         records = []
         for message in self.consumer.consume(num_messages=self.at_once, timeout=0.1):

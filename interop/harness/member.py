@@ -95,6 +95,10 @@ class Member:
     def subscribe(self, topic):
         self.ask("subscribe", topic=topic)
 
+    def subscribe_pattern(self, pattern):
+        """Subscribes to whatever topics match, as the server finds them."""
+        self.ask("subscribe-pattern", pattern=pattern)
+
     def poll(self, records, seconds=30):
         """Polls until so many records came or the time ran out: [(partition, offset, value)]."""
         return self._records(self.ask("poll", records=records, seconds=seconds))
@@ -192,7 +196,9 @@ class Clients:
         command = [*self.program(client), "--bootstrap", server.bootstrap]
         if group is not None:
             command += ["--group", group]
-            settings = {**QUICK_GROUP, **settings}
+            # Of a consumer group (KIP-848) the server decides how often its members speak.
+            quick = {} if settings.get("group_protocol") == "consumer" else QUICK_GROUP
+            settings = {**quick, **settings}
         for key, value in settings.items():
             command += ["--set", f"{key.replace('_', '.')}={value}"]
         member = Member(command, os.path.join(self.folder.name, f"{len(self.members)}.log"))

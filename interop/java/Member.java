@@ -31,6 +31,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -75,6 +76,9 @@ public final class Member {
                 Map<String, String> taken = Map.of("revoked", joined(revoked));
                 revoked.clear();
                 return taken;
+            case "subscribe-pattern":
+                consumer.subscribe(new SubscriptionPattern(with.get("pattern")));
+                return Map.of();
             case "poll":
                 return poll(Integer.parseInt(with.get("records")), Double.parseDouble(with.get("seconds")));
             case "settle":

@@ -207,7 +207,7 @@ fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
         consumer_session_ms: ms("group.consumer.session.timeout.ms"),
         consumer_heartbeat_interval_ms: int("group.consumer.heartbeat.interval.ms"),
         consumer_max_size: size("group.consumer.max.size"),
-        consumer_assignors: assignors(&values.get(broker_setting("group.consumer.assignors")).0),
+        consumer_assignors: assignors(values.get(broker_setting("group.consumer.assignors")).0),
         consumer_assignment_interval_ms: ms("group.consumer.assignment.interval.ms"),
         offset_metadata_max_units: size("offset.metadata.max.bytes"),
         offsets_retention_ms: number("offsets.retention.minutes").saturating_mul(MS_PER_MINUTE),

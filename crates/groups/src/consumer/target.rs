@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use milepost_model::Now;
+use milepost_model::{Now, Timestamp};
 
 use super::Draft;
 use super::assignor::{Candidate, PartitionCounts};
@@ -42,7 +42,10 @@ pub(super) fn update_target(
 fn is_due(draft: &Draft<'_>, settings: &GroupSettings, now: Now) -> bool {
     let interval_ms = settings.consumer_assignment_interval_ms;
     let since = draft.target_epoch().made_at;
-    interval_ms == 0 || since.is_none_or(|since| now.wall >= since.plus_ms(interval_ms.cast_signed()))
+    // A clock that went back since then must not hold assignments up for as long as it went back.
+    let is_recent =
+        |since: Timestamp| since <= now.wall && now.wall < since.plus_ms(interval_ms.cast_signed());
+    !since.is_some_and(is_recent)
 }
 
 fn candidates(draft: &Draft<'_>, topics: &ClusterTopics) -> Vec<Candidate> {
