@@ -71,8 +71,8 @@ impl<'a> ConsumerGroupMemberMetadataValue<'a> {
                 return Ok(Tag::Unknown);
             }
             value.classic_member_metadata = match field.i8("classicMemberMetadata")? {
-                ..0 => None,
-                0.. => Some(ClassicMemberMetadata::read(field)?),
+                ..=0 => None,
+                1.. => Some(ClassicMemberMetadata::read(field)?),
             };
             Ok(Tag::Known)
         })?;
@@ -91,12 +91,11 @@ impl<'a> ConsumerGroupMemberMetadataValue<'a> {
         put_nullable_string(out, FORMAT, self.subscribed_topic_regex, "subscribedTopicRegex")?;
         put_i32(out, self.rebalance_timeout_ms.unwrap_or(-1));
         put_nullable_string(out, FORMAT, self.server_assignor, "serverAssignor")?;
-        let Some(classic) = &self.classic_member_metadata else {
-            put_unsigned_varint(out, 0);
-            return Ok(());
-        };
-        let mut field = vec![1];
-        classic.put(&mut field)?;
+        // Kafka writes the null of this field down, as a field of one byte.
+        let mut field = vec![u8::from(self.classic_member_metadata.is_some())];
+        if let Some(classic) = &self.classic_member_metadata {
+            classic.put(&mut field)?;
+        }
         put_unsigned_varint(out, 1);
         put_unsigned_varint(out, CLASSIC_TAG);
         let length = u32::try_from(field.len()).map_err(|_| EncodeError::TooLong("classicMemberMetadata"))?;

@@ -49,7 +49,8 @@ fn a_member_by_hand_from_the_schema() {
     let key = b"\0\x05\0\x02g1\0\x01m";
     let head = b"\0\0\0\x02r\x02c\x03/h\x03\x02a\x02b\x01\0\0\0\x05\0";
     let part = ConsumerGroupPart::MemberMetadata("m");
-    let value = [&head[..], b"\0"].concat();
+    // One tag, 0, of one byte: it is null. Kafka says so in every record of a member.
+    let value = [&head[..], b"\x01\0\x01\0"].concat();
     check(part, key, &ConsumerGroupRecord::MemberMetadata(plain.clone()), &value);
 
     let protocols = vec![ClassicProtocol { name: "range", metadata: b"xy" }];
