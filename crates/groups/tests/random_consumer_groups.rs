@@ -49,9 +49,7 @@ enum Operation {
     Fetch {
         member: u8,
     },
-    Topics {
-        choice: u8,
-    },
+    NextTopics,
     Tick {
         ms: u32,
     },
@@ -74,7 +72,16 @@ enum Operation {
 const MEMBERS: u8 = 5;
 const SUBSCRIPTIONS: [&str; 5] =
     ["topics=a", "topics=a,b", "topics=b", "topics= regex=[ab].*", "topics=b regex=c.*"];
-const TOPICS: [&str; 4] = ["a=1:4", "a=1:4 b=2:3", "a=1:6 b=2:3 ca=3:2", "a=4:2 b=2:3 cb=5:1"];
+/// The topics of the cluster, one state after the other: topics grow, go, and come again as other ones.
+const TOPICS: [&str; 7] = [
+    "a=1:4 b=2:3",
+    "a=1:6 b=2:3 ca=3:2",
+    "a=1:6 ca=3:2",
+    "a=4:2 b=5:3 cb=6:1",
+    "a=4:2 b=5:7 cb=6:1 d=7:1",
+    "a=8:3 b=5:7",
+    "a=8:5 b=5:7 ca=9:4",
+];
 
 fn operation() -> impl Strategy<Value = Operation> {
     use Operation::*;
@@ -93,7 +100,7 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(member, back, partition)| Commit { member, back, partition }),
         1 => Just(CommitFromOutside),
         1 => member.clone().prop_map(|member| Fetch { member }),
-        2 => (0..u8::try_from(TOPICS.len()).unwrap()).prop_map(|choice| Topics { choice }),
+        3 => Just(NextTopics),
         6 => prop_oneof![6 => 0..4_000_u32, 2 => 0..60_000_u32].prop_map(|ms| Tick { ms }),
         1 => any::<i8>().prop_map(|hours| Jump { hours }),
         1 => Just(Restart),
@@ -119,7 +126,7 @@ struct Run {
     machine: Machine,
     members: u32,
     clients: BTreeMap<u8, Client>,
-    topics: u8,
+    topics: usize,
     /// Accepted commits and epochs reached, to be sure that the test tests something.
     commits: usize,
     settled: usize,
@@ -138,11 +145,11 @@ impl Run {
             machine: Machine::new(settings),
             members: 0,
             clients: BTreeMap::new(),
-            topics: 1,
+            topics: 0,
             commits: 0,
             settled: 0,
         };
-        run.command(&format!("topics {}", TOPICS[1]));
+        run.command(&format!("topics {}", TOPICS[0]));
         run
     }
 
@@ -245,9 +252,9 @@ impl Run {
                 let name = name.split(' ').next().unwrap();
                 self.command(&format!("fetch g all {name} epoch={epoch}"));
             }
-            Topics { choice } => {
-                self.topics = choice;
-                self.command(&format!("topics {}", TOPICS[usize::from(choice)]));
+            NextTopics => {
+                self.topics = (self.topics + 1).min(TOPICS.len() - 1);
+                self.command(&format!("topics {}", TOPICS[self.topics]));
             }
             Tick { ms } => drop(self.command(&format!("tick {ms}ms"))),
             Jump { hours } => drop(self.command(&format!("jump {hours}h"))),

@@ -8,6 +8,7 @@ use milepost_model::{
 use super::Hard;
 use super::names::FIRST_SWEEP;
 use super::offsets::OffsetEntry;
+use crate::consumer::{Assignment, ConsumerChange, ConsumerMember, ConsumerRecord, Epoch, GroupEpoch};
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, OffsetRecord, Record};
 
 fn offset(group: &str, topic: &str, partition: i32, committed: Option<i64>) -> Record {
@@ -23,6 +24,20 @@ fn group(id: &str, generation: Option<i32>) -> Record {
     let classic = generation
         .map(|generation| ClassicGroup { generation: Generation(generation), ..ClassicGroup::default() });
     Record::Group(GroupRecord { group: id.into(), classic: classic.map(Arc::new) })
+}
+
+fn consumer(id: &str, change: ConsumerChange) -> Record {
+    Record::Consumer(ConsumerRecord { group: id.into(), change })
+}
+
+/// A member as its first records make it.
+fn consumer_member(id: &str) -> Vec<Record> {
+    let epoch = GroupEpoch { epoch: Epoch(2), metadata_hash: 7 };
+    vec![
+        consumer(id, ConsumerChange::Member("m".into(), Some(Arc::new(ConsumerMember::default())))),
+        consumer(id, ConsumerChange::Group(Some(epoch))),
+        consumer(id, ConsumerChange::Target("m".into(), Some(Arc::new(Assignment::default())))),
+    ]
 }
 
 /// Replays records from position 0 on.
@@ -71,6 +86,31 @@ fn a_group_of_offsets_gives_way_to_a_group_record_and_back() {
     hard.replay(Offset(2), Origin::Plain, group("g", None));
     assert!(hard.group("g").unwrap().classic().is_none());
     assert_eq!(committed(&hard, "g", "t", 0), Some(1));
+}
+
+/// KAFKA-20254: compaction took the record that ended the classic group, and its old offsets come first.
+#[test]
+fn old_offsets_before_the_records_of_a_consumer_group_are_no_other_group() {
+    let mut records = vec![offset("g", "t", 0, Some(1))];
+    records.extend(consumer_member("g"));
+    let hard = replayed(records);
+    assert_eq!(hard.group_count(), 1);
+    assert_eq!(hard.group("g").unwrap().consumer().unwrap().epoch(), Epoch(2));
+    assert_eq!(committed(&hard, "g", "t", 0), Some(1));
+}
+
+/// KAFKA-17306, KAFKA-19862: compaction may have taken what a tombstone removes, and any part of what was before.
+#[test]
+fn tombstones_of_consumer_groups_need_nothing_to_remove() {
+    let everything = replayed(consumer_member("g")).group("g").unwrap().consumer().unwrap().tombstones();
+    let tombstones: Vec<Record> = everything.into_iter().map(|change| consumer("g", change)).collect();
+    assert!(tombstones.len() > 4);
+    for kept in 0..=3 {
+        let mut records = consumer_member("g");
+        records.truncate(kept);
+        records.extend(tombstones.clone());
+        assert_eq!(replayed(records).group_count(), 0);
+    }
 }
 
 #[test]

@@ -172,14 +172,9 @@ fn reply(label: &str, reply: &Reply) -> Vec<String> {
         Reply::SyncGroup(Err(error)) | Reply::LeaveGroup(Err(error)) | Reply::OffsetDelete(Err(error)) => {
             one(format!("{error:?}"))
         }
-        Reply::ConsumerGroupHeartbeat(Ok(told)) => {
-            let has = told.assignment.as_ref().map(|told| format!(" has {}", assignment(told)));
-            one(format!("epoch={}{}", told.epoch.0, has.unwrap_or_default()))
+        Reply::ConsumerGroupHeartbeat(_) | Reply::DescribeConsumerGroup(_) | Reply::OffsetFetchRefused(_) => {
+            consumer_reply(label, reply)
         }
-        Reply::ConsumerGroupHeartbeat(Err(error))
-        | Reply::DescribeConsumerGroup(Err(error))
-        | Reply::OffsetFetchRefused(error) => one(format!("{error:?}")),
-        Reply::DescribeConsumerGroup(Ok(group)) => described_consumers(label, group),
         Reply::Heartbeat(result) => one(self::result(*result)),
         Reply::LeaveGroup(Ok(results)) | Reply::DeleteGroups(results) | Reply::OffsetDelete(Ok(results)) => {
             one(results.iter().map(|result| self::result(*result)).collect::<Vec<_>>().join(", "))
@@ -262,6 +257,20 @@ fn joined(joined: &Joined) -> String {
         text += &format!(" members={}", members.join(","));
     }
     text
+}
+
+fn consumer_reply(label: &str, reply: &Reply) -> Vec<String> {
+    match reply {
+        Reply::ConsumerGroupHeartbeat(Ok(told)) => {
+            let has = told.assignment.as_ref().map(|told| format!(" has {}", assignment(told)));
+            vec![format!("{label}: epoch={}{}", told.epoch.0, has.unwrap_or_default())]
+        }
+        Reply::ConsumerGroupHeartbeat(Err(error))
+        | Reply::DescribeConsumerGroup(Err(error))
+        | Reply::OffsetFetchRefused(error) => vec![format!("{label}: {error:?}")],
+        Reply::DescribeConsumerGroup(Ok(group)) => described_consumers(label, group),
+        other => panic!("{other:?} is not about consumer groups"),
+    }
 }
 
 fn described_consumers(label: &str, group: &DescribedConsumerGroup) -> Vec<String> {
