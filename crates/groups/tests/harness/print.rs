@@ -6,6 +6,8 @@ use milepost_groups::{
     GroupEpoch, GroupError, Joined, OwnedPartitions, Record, Reply, TargetEpoch,
 };
 
+use milepost_model::Generation;
+
 use super::{START, Step};
 
 pub(crate) fn lines(step: &Step) -> Vec<String> {
@@ -213,22 +215,7 @@ fn reply(label: &str, reply: &Reply) -> Vec<String> {
         }
         Reply::DescribeGroup(Err(error)) => one(format!("{error:?}")),
         Reply::DescribeGroup(Ok(group)) => described(label, group),
-        Reply::Embedded(Ok(generation)) => {
-            one(generation.map_or_else(|| "no generation".to_owned(), |now| format!("generation={}", now.0)))
-        }
-        Reply::Embedded(Err(EmbeddedRefusal::StaleGeneration { current })) => {
-            one(format!("StaleGeneration, it is {}", current.0))
-        }
-        Reply::Embedded(Err(EmbeddedRefusal::UnknownGeneration { current: Some(current) })) => {
-            one(format!("UnknownGeneration, it is {}", current.0))
-        }
-        Reply::Embedded(Err(EmbeddedRefusal::UnknownGeneration { current: None })) => {
-            one("UnknownGeneration, there is none".to_owned())
-        }
-        Reply::Embedded(Err(EmbeddedRefusal::Offset(refused))) => {
-            one(format!("offset {}: {:?}", refused.index, refused.error))
-        }
-        Reply::Embedded(Err(refusal)) => one(format!("{refusal:?}")),
+        Reply::Embedded(result) => one(embedded(result)),
     }
 }
 
@@ -257,6 +244,22 @@ fn joined(joined: &Joined) -> String {
         text += &format!(" members={}", members.join(","));
     }
     text
+}
+
+fn embedded(result: &Result<Option<Generation>, EmbeddedRefusal>) -> String {
+    match result {
+        Ok(Some(generation)) => format!("generation={}", generation.0),
+        Ok(None) => "no generation".to_owned(),
+        Err(EmbeddedRefusal::StaleGeneration { current }) => format!("StaleGeneration, it is {}", current.0),
+        Err(EmbeddedRefusal::UnknownGeneration { current: Some(current) }) => {
+            format!("UnknownGeneration, it is {}", current.0)
+        }
+        Err(EmbeddedRefusal::UnknownGeneration { current: None }) => {
+            "UnknownGeneration, there is none".to_owned()
+        }
+        Err(EmbeddedRefusal::Offset(refused)) => format!("offset {}: {:?}", refused.index, refused.error),
+        Err(refusal) => format!("{refusal:?}"),
+    }
 }
 
 fn consumer_reply(label: &str, reply: &Reply) -> Vec<String> {

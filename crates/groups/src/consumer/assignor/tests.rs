@@ -64,8 +64,11 @@ fn uniform_moves_no_more_than_it_must() {
     assert_eq!(Assignor::Uniform.assign(&again, &topics), halves);
 }
 
+/// What a member subscribes to, and which partitions of which topics it was meant to have.
+type Situation = (BTreeSet<TopicId>, Vec<(u8, i32)>);
+
 /// Subscriptions of some members to some topics, and what each was meant to have.
-fn situations() -> impl Strategy<Value = (PartitionCounts, Vec<(BTreeSet<TopicId>, Vec<(u8, i32)>)>)> {
+fn situations() -> impl Strategy<Value = (PartitionCounts, Vec<Situation>)> {
     let counts = prop::collection::btree_map((1..5_u8).prop_map(topic), 1..8_i32, 1..4);
     let member = (
         prop::collection::btree_set((1..5_u8).prop_map(topic), 0..4),
