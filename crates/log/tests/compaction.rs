@@ -291,6 +291,9 @@ fn a_reader_that_pinned_the_log_keeps_its_segments() {
     set.pin(id);
     clean(&mut set, 400);
     assert_eq!(content(&mut set, id).len(), 21);
+    assert!(!set.clean(now(401), 300));
+    set.poll(now(401));
+    assert!(!set.is_checkpointing(), "it waits for the reader, not for another checkpoint");
     set.unpin(id);
     clean(&mut set, 400);
     assert_eq!(content(&mut set, id).len(), 1);

@@ -11,7 +11,7 @@ use milepost_storage::Space;
 use super::LogSet;
 use super::removal::Removal;
 use crate::cleaner::{
-    Candidate, Pass, PassError, PassProgress, ReplacementStage, candidate, is_early_due,
+    Candidate, Pass, PassError, PassProgress, Replacement, ReplacementStage, candidate, is_early_due,
     sealed_share_is_enough,
 };
 use crate::partition::PartitionLog;
@@ -73,7 +73,11 @@ impl LogSet {
             }
             Ok(PassProgress::Publishing) => {
                 self.cleaning.pass = Some(pass);
-                self.checkpointing.want_for_replacement();
+                // One that is durable waits for its readers, not for another checkpoint.
+                let is_written = |it: &Replacement| it.stage == ReplacementStage::Written;
+                if self.log(id).and_then(|log| log.replacement.as_ref()).is_some_and(is_written) {
+                    self.checkpointing.want_for_replacement();
+                }
                 self.swap_too_early(id);
                 false
             }
