@@ -25,6 +25,8 @@ pub const DEADLINE_RETRY_MS: u64 = 500;
 
 /// Of how many records of one outcome the room for their bytes is kept for the next.
 const KEPT_ENCODED: usize = 64;
+/// Room of one record above this is given back: every shard would keep that of its largest records for ever.
+const KEPT_ENCODED_BYTES: usize = 1024;
 
 /// What a shard is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +118,12 @@ impl<S: Shard> ShardRuntime<S> {
             State::Active(active) => Some(&active.shard),
             _ => None,
         }
+    }
+
+    /// Room kept for the bytes of records.
+    #[cfg(test)]
+    pub(crate) fn kept_room_bytes(&self) -> usize {
+        self.encoded.iter().map(Encoded::room_bytes).sum()
     }
 
     /// How many requests are open.
@@ -274,6 +282,9 @@ impl<S: Shard> ShardRuntime<S> {
             let pushed = active.batch.push(now.wall, encoded);
             let position = pushed.map_err(|full| Unwritten::Broken(full.to_string()))?;
             active.shard.replay(position, Origin::Plain, record);
+        }
+        for large in encoded.iter_mut().filter(|one| one.room_bytes() > KEPT_ENCODED_BYTES) {
+            *large = Encoded::default();
         }
         Ok(active.batch.next().plus(-1))
     }

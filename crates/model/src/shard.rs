@@ -112,6 +112,12 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// Bytes of room it holds, used or not.
+    #[must_use]
+    pub fn room_bytes(&self) -> usize {
+        self.key.capacity() + self.value.as_ref().map_or(0, Vec::capacity)
+    }
+
     /// The key, emptied, for new bytes.
     pub fn new_key(&mut self) -> &mut Vec<u8> {
         self.key.clear();

@@ -154,3 +154,14 @@ fn a_batch_fits_a_segment_too() {
     let expected = [(refused, Answer::Refused(Refusal::TooLarge)), (split, Answer::Reply(Reply::Added))];
     assert_eq!(rig.answers(), expected);
 }
+
+#[test]
+fn the_room_of_a_large_record_is_given_back() {
+    let mut rig = Rig::single();
+    let large = "x".repeat(100_000);
+    rig.submit(Request::Add(&["small", &large]));
+    rig.round();
+    let kept_bytes: usize = rig.shards.shards().map(crate::ShardRuntime::kept_room_bytes).sum();
+    assert!(kept_bytes > 0 && kept_bytes < 2_000, "{kept_bytes} bytes are kept");
+    assert_eq!(rig.answers().len(), 1);
+}

@@ -277,7 +277,7 @@ impl LogSet {
         id: TopicPartition,
         epoch: LeaderEpoch,
     ) -> Result<Option<(LeaderEpoch, Offset)>, ReadError> {
-        let (partition, _) = self.readable(id)?;
+        let (partition, _) = self.present(id)?;
         Ok(partition.end_offset_for_epoch(epoch))
     }
 
