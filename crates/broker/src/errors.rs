@@ -131,6 +131,8 @@ pub(crate) fn of_append(error: &AppendError) -> Refusal {
         AppendError::LargerThanSegment { .. } => ErrorCode::RecordListTooLarge,
         AppendError::StaleProducerEpoch { .. } => ErrorCode::InvalidProducerEpoch,
         AppendError::OutOfOrderSequence { .. } => ErrorCode::OutOfOrderSequenceNumber,
+        AppendError::OutsideTransaction => ErrorCode::InvalidTxnState,
+        AppendError::StaleCoordinatorEpoch { .. } => ErrorCode::TransactionCoordinatorFenced,
     };
     Refusal::with_message(code, error.to_string())
 }

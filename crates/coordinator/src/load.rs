@@ -6,7 +6,7 @@
 use std::fmt;
 
 use milepost_batch::{BatchView, ControlType};
-use milepost_log::{FirstBatch, LogSet};
+use milepost_log::{FirstBatch, IsolationLevel, LogSet};
 use milepost_model::{Offset, Origin, Shard, TopicPartition};
 
 /// How far a load has come.
@@ -96,7 +96,13 @@ impl<S: Shard> Load<S> {
                 return Ok(LoadProgress::More);
             }
             let place = log.directory().to_owned();
-            let bytes = match logs.read(id, next, left_bytes, FirstBatch::AlwaysWhole) {
+            let bytes = match logs.read(
+                id,
+                next,
+                left_bytes,
+                FirstBatch::AlwaysWhole,
+                IsolationLevel::ReadUncommitted,
+            ) {
                 Err(error) if error.may_pass() => return Ok(LoadProgress::More),
                 read => read.map_err(|error| failure(&place, next, error))?,
             };

@@ -1,13 +1,16 @@
-//! Appending to one partition: validate, check the producer's sequence, roll if need be, stamp, accept.
+//! Appending to one partition: validate, check what is known of the producer, roll if need be, stamp, accept.
 
-use milepost_batch::{AppendRules, BatchView, HeaderChange, ValidBatch, validate_client_batch};
-use milepost_model::{LeaderEpoch, Now, Offset, Timestamp};
+use milepost_batch::{
+    AppendRules, BatchView, HeaderChange, Marker, TimestampType, ValidBatch, build_marker,
+    validate_client_batch,
+};
+use milepost_model::{LeaderEpoch, Now, Offset, ProducerIdentity, Timestamp};
 
 use crate::error::AppendError;
 use crate::partition::{DataRun, PartitionLog, Run};
-use crate::producer_state::{ProducerBatch, SequenceCheck};
+use crate::producer_state::{BelongsTo, ProducerCheck, ProducerStep};
 use crate::segment::SegmentId;
-use crate::settings::{AppendOrigin, MAX_SEGMENT_BYTES};
+use crate::settings::{AppendOrigin, MAX_SEGMENT_BYTES, MarkerEpoch};
 
 /// What became of an accepted batch. It is acknowledged when the high watermark is above `last_offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +31,6 @@ pub struct Appended {
 /// What an append needs to know beside the batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AppendContext {
-    pub(crate) origin: AppendOrigin,
     pub(crate) epoch: LeaderEpoch,
     pub(crate) now: Now,
     pub(crate) max_run_bytes: u64,
@@ -36,12 +38,17 @@ pub(crate) struct AppendContext {
 
 impl PartitionLog {
     /// Accepts one batch, or says why not.
-    pub(crate) fn append(&mut self, bytes: &[u8], context: AppendContext) -> Result<Appended, AppendError> {
+    pub(crate) fn append(
+        &mut self,
+        bytes: &[u8],
+        origin: AppendOrigin,
+        context: AppendContext,
+    ) -> Result<Appended, AppendError> {
         let (batch, rest) = BatchView::parse(bytes).map_err(AppendError::NotABatch)?;
         if !rest.is_empty() {
             return Err(AppendError::MoreThanOneBatch);
         }
-        let valid = match context.origin {
+        let valid = match origin {
             AppendOrigin::Client => self.validate(&batch, self.config.max_message_bytes, context.now.wall)?,
             AppendOrigin::Coordinator => ValidBatch {
                 record_count: batch.record_count(),
@@ -54,28 +61,52 @@ impl PartitionLog {
         if size_bytes > segment_bytes {
             return Err(AppendError::LargerThanSegment { size_bytes, segment_bytes });
         }
-        if context.origin == AppendOrigin::Client
-            && let Some(original) = self.check_sequence(&batch)?
-        {
+        if let Some(original) = self.check_producer(&batch, origin)? {
             return Ok(Appended {
                 base_offset: original.base_offset,
                 last_offset: original.last_offset,
-                log_append_time: Some(original.max_timestamp),
+                log_append_time: Some(original.timestamp),
                 log_start_offset: self.log_start,
                 duplicate: true,
             });
         }
+        Ok(self.accept_new(&batch, &valid, context))
+    }
+
+    /// Accepts the marker that ends a transaction of `producer`, or says why not. It takes no more than a hundred
+    /// bytes and must find room whatever a segment's bound: a transaction that cannot end holds up all readers.
+    pub(crate) fn append_marker(
+        &mut self,
+        producer: ProducerIdentity,
+        marker: Marker,
+        rule: MarkerEpoch,
+        context: AppendContext,
+    ) -> Result<(Appended, usize), AppendError> {
+        refused(self.producers.check_marker(producer, marker.coordinator_epoch, rule))?;
+        let bytes = build_marker(producer, marker, context.now.wall, Offset::ZERO);
+        let (batch, _) = BatchView::parse(&bytes).map_err(AppendError::NotABatch)?;
+        let change = match self.config.timestamp_type {
+            TimestampType::CreateTime => HeaderChange::Keep,
+            TimestampType::LogAppendTime => HeaderChange::LogAppendTime,
+        };
+        let valid = ValidBatch { record_count: 1, max_timestamp: context.now.wall, change };
+        Ok((self.accept_new(&batch, &valid, context), bytes.len()))
+    }
+
+    /// Accepts a batch that was checked.
+    fn accept_new(&mut self, batch: &BatchView<'_>, valid: &ValidBatch, context: AppendContext) -> Appended {
         let base_offset = self.log_end;
         let last_offset = base_offset.plus(i64::from(batch.last_offset_delta()));
+        let size_bytes = batch.size_bytes() as u64;
         let opens_segment = self.roll_if_due(last_offset, valid.max_timestamp, size_bytes, context.now.wall);
-        self.push(&batch, &valid, opens_segment, context);
-        Ok(Appended {
+        self.push(batch, valid, opens_segment, context);
+        Appended {
             base_offset,
             last_offset,
             log_append_time: valid.log_append_time(),
             log_start_offset: self.log_start,
             duplicate: false,
-        })
+        }
     }
 
     /// Checks a client's batch against the topic's rules.
@@ -95,19 +126,21 @@ impl PartitionLog {
         validate_client_batch(batch, &rules).map_err(AppendError::Invalid)
     }
 
-    /// The original if the batch is a duplicate.
-    fn check_sequence(&self, batch: &BatchView<'_>) -> Result<Option<ProducerBatch>, AppendError> {
-        let (Some(producer), Some(first), Some(last)) =
-            (batch.producer(), batch.base_sequence(), batch.last_sequence())
-        else {
-            return Ok(None);
-        };
-        match self.producers.check(producer, first, last) {
-            SequenceCheck::Accept => Ok(None),
-            SequenceCheck::Duplicate(original) => Ok(Some(original)),
-            SequenceCheck::StaleEpoch { known } => Err(AppendError::StaleProducerEpoch { known }),
-            SequenceCheck::OutOfOrder { expected } => Err(AppendError::OutOfOrderSequence { expected }),
-        }
+    /// Checks a batch against what is known of its producer. Gives the original if it is a duplicate.
+    fn check_producer(
+        &self,
+        batch: &BatchView<'_>,
+        origin: AppendOrigin,
+    ) -> Result<Option<ProducerStep>, AppendError> {
+        let Some(producer) = batch.producer() else { return Ok(None) };
+        let belongs_to = BelongsTo::of(batch);
+        let sequences = batch.base_sequence().zip(batch.last_sequence());
+        refused(match (origin, sequences) {
+            (AppendOrigin::Client, Some(sequences)) => {
+                self.producers.check_client(producer, sequences, belongs_to)
+            }
+            _ => self.producers.check_coordinator(producer, belongs_to),
+        })
     }
 
     /// Begins a new segment if the batch must not go into the last one, and says whether it did.
@@ -191,5 +224,17 @@ impl PartitionLog {
         run.end = accepted.end;
         run.end_offset = self.log_end;
         self.pending.push_back(Run::Data(run));
+    }
+}
+
+/// The error that a check means, or the original of a duplicate.
+fn refused(check: ProducerCheck) -> Result<Option<ProducerStep>, AppendError> {
+    match check {
+        ProducerCheck::Accept => Ok(None),
+        ProducerCheck::Duplicate(original) => Ok(Some(original)),
+        ProducerCheck::StaleEpoch { known } => Err(AppendError::StaleProducerEpoch { known }),
+        ProducerCheck::OutOfOrder { expected } => Err(AppendError::OutOfOrderSequence { expected }),
+        ProducerCheck::OutsideTransaction => Err(AppendError::OutsideTransaction),
+        ProducerCheck::StaleCoordinatorEpoch { known } => Err(AppendError::StaleCoordinatorEpoch { known }),
     }
 }

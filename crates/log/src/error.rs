@@ -57,6 +57,15 @@ pub enum AppendError {
         /// The first sequence number that would be accepted.
         expected: i32,
     },
+    /// The producer has an open transaction here, and the batch belongs to none.
+    #[error("the producer has an open transaction, to which the batch does not belong")]
+    OutsideTransaction,
+    /// A marker of a transaction coordinator that was replaced by one of a higher epoch.
+    #[error("the transaction coordinator's epoch is older than the known epoch {known}")]
+    StaleCoordinatorEpoch {
+        /// The known epoch.
+        known: i32,
+    },
 }
 
 /// Why nothing could be read.

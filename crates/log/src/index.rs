@@ -67,6 +67,11 @@ impl<E: IndexEntry> Index<E> {
         self.entries = Vec::new();
     }
 
+    /// The entries that are loaded or were pushed.
+    pub(crate) fn loaded(&self) -> &[E] {
+        &self.entries
+    }
+
     /// The last loaded entry for which `is_at_or_before` holds; it must hold for a prefix of the entries.
     pub(crate) fn last_where(&self, is_at_or_before: impl Fn(&E) -> bool) -> Option<E> {
         let end = self.entries.partition_point(is_at_or_before);

@@ -22,6 +22,7 @@ mod read;
 mod recode;
 mod segment;
 mod settings;
+mod transactions;
 
 pub use append::Appended;
 pub use error::{AppendError, OpenError, ReadError};
@@ -32,10 +33,11 @@ pub use producer_state::{ActiveProducer, DUPLICATE_WINDOW};
 pub use settings::{
     AppendOrigin, CHECKPOINT_RETRY_MS, CLEANING_PACE, CleanerTrust, CleanupPolicy,
     DEFAULT_CHECKPOINT_JOURNAL_BYTES, DEFAULT_EARLY_CLEANING_BYTES, DEFAULT_MAX_CLEANED_KEYS,
-    DEFAULT_MAX_PENDING_BYTES, DEFAULT_MAX_ROUND_BYTES, DEFAULT_MAX_UNWRITTEN_BYTES, FirstBatch, LogKind,
-    LogSettings, MAX_CLEANING_STEP_BYTES, MAX_OPEN_SEALED_SEGMENTS, MAX_RUN_BYTES, MAX_SEGMENT_BYTES,
-    MAX_UNSYNCED_SEALED_SEGMENTS, PRODUCER_EXPIRY_CHECK_MS, PartitionConfig, RecoveryTrust,
-    WRITE_BEHIND_BYTES, WRITE_BEHIND_MS,
+    DEFAULT_MAX_PENDING_BYTES, DEFAULT_MAX_ROUND_BYTES, DEFAULT_MAX_UNWRITTEN_BYTES, FirstBatch,
+    IsolationLevel, LogKind, LogSettings, MAX_CLEANING_STEP_BYTES, MAX_OPEN_SEALED_SEGMENTS, MAX_RUN_BYTES,
+    MAX_SEGMENT_BYTES, MAX_UNSYNCED_SEALED_SEGMENTS, MarkerEpoch, PRODUCER_EXPIRY_CHECK_MS, PartitionConfig,
+    RecoveryTrust, WRITE_BEHIND_BYTES, WRITE_BEHIND_MS,
 };
+pub use transactions::AbortedTransaction;
 
 pub use milepost_storage::{Device, Space};

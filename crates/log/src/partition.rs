@@ -14,7 +14,7 @@ use milepost_storage::Entry;
 use crate::cleaner::{Replacement, ReplacementStage};
 use crate::leader_epochs::{EpochStart, LeaderEpochs};
 use crate::logset::Unwritten;
-use crate::producer_state::{ActiveProducer, ProducerBatch, ProducerStates};
+use crate::producer_state::{ActiveProducer, ProducerStates};
 use crate::segment::{BatchShape, Extent, Segment, SegmentId};
 use crate::settings::{LogKind, PartitionConfig};
 
@@ -177,10 +177,26 @@ impl PartitionLog {
         self.log_end
     }
 
-    /// The end of what readers of committed transactions see: the high watermark while there are no transactions.
+    /// The end of what readers of committed records see: the high watermark, or the first offset of the earliest
+    /// transaction that is open or whose marker is not durable yet. Never goes back.
     #[must_use]
     pub fn last_stable_offset(&self) -> Offset {
-        self.high_watermark
+        let first_unstable = self.producers.first_unstable(self.high_watermark);
+        // A transaction may reach below a log start that was raised meanwhile.
+        first_unstable.map_or(self.high_watermark, |first| first.max(self.log_start).min(self.high_watermark))
+    }
+
+    /// Where the transaction began that a producer of this epoch has open, with all that was accepted, durable or not.
+    #[must_use]
+    pub fn ongoing_transaction(&self, producer: ProducerIdentity) -> Option<Offset> {
+        self.producers.ongoing_transaction(producer)
+    }
+
+    /// Whether anything is known of a producer, with all that was accepted. Of an unknown one a batch with any sequence
+    /// number is accepted.
+    #[must_use]
+    pub fn knows_producer(&self, producer: ProducerId) -> bool {
+        self.producers.knows(producer)
     }
 
     /// Bytes of all segments below the high watermark.
@@ -227,14 +243,7 @@ impl PartitionLog {
 
     /// The producers that are remembered, in the order of their ids.
     pub fn active_producers(&self) -> impl Iterator<Item = ActiveProducer> {
-        self.producers.durable_at(self.high_watermark).filter_map(|(id, batches)| {
-            let last = batches.last()?;
-            Some(ActiveProducer {
-                identity: ProducerIdentity { id, epoch: last.epoch },
-                last_sequence: last.last_sequence,
-                last_timestamp: last.max_timestamp,
-            })
-        })
+        self.producers.durable_at(self.high_watermark).map(|(id, producer)| ActiveProducer::new(id, producer))
     }
 
     /// The epoch that wrote the record at `offset`, if it is known.
@@ -333,16 +342,18 @@ impl PartitionLog {
             size_bytes: batch.size_bytes() as u64,
         };
         segment.accept(shape, self.config.index_interval_bytes);
-        self.epochs.assign(batch.leader_epoch(), batch.base_offset());
-        if let Some((producer, remembered)) = ProducerBatch::of(batch) {
-            self.remember(producer, remembered);
+        if let Some(aborted) = self.producers.accept(batch, self.high_watermark) {
+            segment.note_aborted(aborted);
         }
+        self.epochs.assign(batch.leader_epoch(), batch.base_offset());
         self.log_end = batch.next_offset();
         Accepted { segment: segment_id(&self.segments), position, end: self.last_extent() }
     }
 
-    fn remember(&mut self, producer: ProducerId, batch: ProducerBatch) {
-        self.producers.add(producer, batch, self.high_watermark);
+    /// Everything below `end` is durable.
+    pub(crate) fn raise_high_watermark(&mut self, end: Offset) {
+        self.high_watermark = end;
+        self.producers.on_durable(end);
     }
 
     fn last_extent(&self) -> Extent {

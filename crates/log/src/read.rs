@@ -1,4 +1,4 @@
-//! Reading one partition below its high watermark: whole batches by offset, and offsets by time.
+//! Reading one partition below its high watermark: whole batches by offset, offsets by time, aborted transactions.
 //!
 //! A batch is opened only where a record's own timestamp decides. Nothing above the durable length of a segment is
 //! ever looked at, so a torn write can't be seen.
@@ -12,7 +12,8 @@ use milepost_storage::{SegmentStore, StoreError};
 use crate::error::ReadError;
 use crate::partition::PartitionLog;
 use crate::segment::{FileKind, SegmentId};
-use crate::settings::FirstBatch;
+use crate::settings::{FirstBatch, IsolationLevel};
+use crate::transactions::AbortEntry;
 
 /// How much of a segment is read at once while the batch that holds an offset is looked for: about what lies between
 /// two index entries.
@@ -48,6 +49,7 @@ impl PartitionLog {
         from: Offset,
         max_bytes: usize,
         first: FirstBatch,
+        isolation: IsolationLevel,
     ) -> Result<Vec<u8>, ReadError> {
         if from < self.log_start || from > self.log_end {
             return Err(ReadError::OutOfRange {
@@ -56,7 +58,11 @@ impl PartitionLog {
                 log_end_offset: self.log_end,
             });
         }
-        if from >= self.high_watermark {
+        let end = match isolation {
+            IsolationLevel::ReadUncommitted => self.high_watermark,
+            IsolationLevel::ReadCommitted => self.last_stable_offset(),
+        };
+        if from >= end {
             return Ok(Vec::new());
         }
         let Some((index, position)) = self.find(store, from)? else {
@@ -64,7 +70,7 @@ impl PartitionLog {
             return if self.unwritten.is_empty() { Ok(Vec::new()) } else { Err(StoreError::Full.into()) };
         };
         let reader = self.reader(store, index)?;
-        let (batches, next) = reader.read_whole_batches(position, max_bytes, first)?;
+        let (batches, next) = reader.read_whole_batches(position, end, max_bytes, first)?;
         let segment = reader.segment;
         self.next_read = next.map(|offset| (offset, segment, position + batches.len() as u64));
         Ok(batches)
@@ -83,7 +89,35 @@ impl PartitionLog {
             return Ok(Vec::new());
         }
         let reader = self.reader(store, index)?;
-        Ok(reader.read_whole_batches(position, max_bytes, FirstBatch::AlwaysWhole)?.0)
+        let end = self.high_watermark;
+        Ok(reader.read_whole_batches(position, end, max_bytes, FirstBatch::AlwaysWhole)?.0)
+    }
+
+    /// The aborted transactions that reach into the offsets from `from` to before `to`, in the order of their markers.
+    pub(crate) fn aborted_between(
+        &mut self,
+        store: &mut dyn SegmentStore,
+        from: Offset,
+        to: Offset,
+    ) -> Result<Vec<AbortEntry>, StoreError> {
+        let mut found = Vec::new();
+        let after = self.segments.partition_point(|segment| segment.base_offset() <= from);
+        for segment in self.segments.iter_mut().skip(after.saturating_sub(1)) {
+            if segment.accepted.abort_entries == 0 {
+                continue;
+            }
+            let entries = segment.aborted(store, &self.directory)?;
+            let first = entries.partition_point(|entry| entry.last_offset < from);
+            for entry in &entries[first..] {
+                if entry.first_offset < to {
+                    found.push(*entry);
+                }
+                if entry.last_stable_offset >= to {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The segment and position of the first batch that ends at or above `from`. It may begin above it, where
@@ -204,10 +238,11 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Reads batches from `position` on. Also gives the offset after the last of them.
+    /// Reads batches from `position` on that end below `end`. Also gives the offset after the last of them.
     fn read_whole_batches(
         &self,
         position: u64,
+        end_offset: Offset,
         max_bytes: usize,
         first: FirstBatch,
     ) -> Result<(Vec<u8>, Option<Offset>), ReadError> {
@@ -217,7 +252,7 @@ impl Reader<'_> {
         while bytes.len() - whole >= SKIP_HEADER_BYTES {
             let skip = self.skip(position + whole as u64, &bytes[whole..])?;
             let end = usize::try_from(skip.size_bytes).map_or(usize::MAX, |size| whole.saturating_add(size));
-            if end > bytes.len() || end > max_bytes {
+            if end > bytes.len() || end > max_bytes || skip.last_offset >= end_offset.0 {
                 break;
             }
             whole = end;
@@ -225,7 +260,9 @@ impl Reader<'_> {
         }
         if whole == 0 && first == FirstBatch::AlwaysWhole {
             let skip = self.skip(position, &bytes)?;
-            return Ok((self.batch(position)?, Some(Offset(skip.last_offset + 1))));
+            if skip.last_offset < end_offset.0 {
+                return Ok((self.batch(position)?, Some(Offset(skip.last_offset + 1))));
+            }
         }
         bytes.truncate(whole);
         Ok((bytes, next))

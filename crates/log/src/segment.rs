@@ -1,4 +1,5 @@
-//! One segment: a `.log` file in Kafka's format with its `.index` and `.timeindex`, and what is known of them.
+//! One segment: a `.log` file in Kafka's format with its `.index`, `.timeindex` and `.txnindex`, and what is known of
+//! them.
 //!
 //! How far a segment reaches is kept three times: as accepted (batches that wait for a round included), as written to
 //! its files, and as durable. Index files come into being with their first entry. Nothing here decides when to roll.
@@ -7,6 +8,7 @@ use milepost_model::{Offset, Timestamp};
 use milepost_storage::{FileId, FileName, SegmentStore, StoreError};
 
 use crate::index::{Index, IndexEntry, OffsetEntry, TimeEntry};
+use crate::transactions::AbortEntry;
 
 /// How far a segment reaches at some point, with all that is needed to go on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub(crate) struct Extent {
     pub(crate) log_bytes: u64,
     pub(crate) index_entries: u32,
     pub(crate) time_entries: u32,
+    /// Transactions that were aborted by a marker in the segment.
+    pub(crate) abort_entries: u32,
     /// Log bytes since the last index entry.
     pub(crate) unindexed_bytes: u64,
     /// The timestamp of the last time index entry.
@@ -30,16 +34,18 @@ pub(crate) enum FileKind {
     Log,
     OffsetIndex,
     TimeIndex,
+    AbortIndex,
 }
 
 impl FileKind {
-    pub(crate) const ALL: [Self; 3] = [Self::Log, Self::OffsetIndex, Self::TimeIndex];
+    pub(crate) const ALL: [Self; 4] = [Self::Log, Self::OffsetIndex, Self::TimeIndex, Self::AbortIndex];
 
     fn suffix(self) -> &'static str {
         match self {
             Self::Log => "log",
             Self::OffsetIndex => "index",
             Self::TimeIndex => "timeindex",
+            Self::AbortIndex => "txnindex",
         }
     }
 }
@@ -89,7 +95,8 @@ pub(crate) struct Segment {
     pub(crate) durable: Extent,
     index: Index<OffsetEntry>,
     time_index: Index<TimeEntry>,
-    files: [FileSlot; 3],
+    abort_index: Index<AbortEntry>,
+    files: [FileSlot; FileKind::ALL.len()],
     /// Whether it stands in the list of sealed segments with open files.
     pub(crate) is_listed: bool,
 }
@@ -110,7 +117,8 @@ impl Segment {
             durable: extent,
             index: Index::with_unloaded(extent.index_entries),
             time_index: Index::with_unloaded(extent.time_entries),
-            files: [FileSlot::default(); 3],
+            abort_index: Index::with_unloaded(extent.abort_entries),
+            files: [FileSlot::default(); FileKind::ALL.len()],
             is_listed: false,
         }
     }
@@ -148,6 +156,12 @@ impl Segment {
         self.accepted.unindexed_bytes += batch.size_bytes;
     }
 
+    /// Notes that the batch that was just accepted is the marker of an aborted transaction.
+    pub(crate) fn note_aborted(&mut self, entry: AbortEntry) {
+        self.abort_index.push(entry);
+        self.accepted.abort_entries += 1;
+    }
+
     /// Makes a time index entry if the largest timestamp grew since the last one.
     fn index_time(&mut self) {
         let Some((timestamp, offset)) = self.accepted.max_timestamp else { return };
@@ -165,11 +179,13 @@ impl Segment {
         self.index_time();
     }
 
-    /// Whether either index file has no room for one more entry.
+    /// Whether an index file has no room for one more entry. Kafka lets the abort index grow; here its size bounds what
+    /// a reader of it holds in memory.
     pub(crate) fn is_index_full(&self, max_index_bytes: u64) -> bool {
         let full = |entries: u32, width: usize| (u64::from(entries) + 1) * width as u64 > max_index_bytes;
         full(self.accepted.index_entries, OffsetEntry::WIDTH)
             || full(self.accepted.time_entries + 1, TimeEntry::WIDTH)
+            || (self.accepted.abort_entries > 0 && full(self.accepted.abort_entries, AbortEntry::WIDTH))
     }
 
     /// Writes batches that begin at `position`, and the index entries up to `end`.
@@ -215,6 +231,11 @@ impl Segment {
             let at = self.written_bytes(FileKind::TimeIndex);
             self.write_file(store, directory, FileKind::TimeIndex, at, &bytes)?;
         }
+        if end.abort_entries > from.abort_entries {
+            let bytes = self.abort_index.encoded(from.abort_entries, end.abort_entries);
+            let at = self.written_bytes(FileKind::AbortIndex);
+            self.write_file(store, directory, FileKind::AbortIndex, at, &bytes)?;
+        }
         Ok(())
     }
 
@@ -242,6 +263,7 @@ impl Segment {
             FileKind::Log => extent.log_bytes,
             FileKind::OffsetIndex => u64::from(extent.index_entries) * OffsetEntry::WIDTH as u64,
             FileKind::TimeIndex => u64::from(extent.time_entries) * TimeEntry::WIDTH as u64,
+            FileKind::AbortIndex => u64::from(extent.abort_entries) * AbortEntry::WIDTH as u64,
         }
     }
 
@@ -310,6 +332,19 @@ impl Segment {
         Ok(self.id.base_offset.plus(entry.map_or(0, |entry| i64::from(entry.relative_offset))))
     }
 
+    /// The transactions that were aborted by a marker in the segment, in the order of their markers.
+    pub(crate) fn aborted(
+        &mut self,
+        store: &mut dyn SegmentStore,
+        directory: &std::sync::Arc<str>,
+    ) -> Result<&[AbortEntry], StoreError> {
+        if !self.abort_index.is_loaded() {
+            let file = self.open(store, directory, FileKind::AbortIndex)?;
+            self.abort_index.load(store, file)?;
+        }
+        Ok(self.abort_index.loaded())
+    }
+
     /// The names of the files that exist.
     pub(crate) fn file_names(&self, directory: &std::sync::Arc<str>) -> impl Iterator<Item = FileName> {
         FileKind::ALL
@@ -352,5 +387,6 @@ impl Segment {
         }
         self.index.release();
         self.time_index.release();
+        self.abort_index.release();
     }
 }

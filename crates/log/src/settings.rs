@@ -138,7 +138,8 @@ pub enum LogKind {
 pub enum AppendOrigin {
     /// A producer: everything is checked.
     Client,
-    /// A coordinator of this process: its bytes are trusted and its sequence numbers not looked at.
+    /// A coordinator of this process: its bytes are trusted and its sequence numbers not looked at. The producer of a
+    /// transactional batch is: its epoch must not be older than the known one.
     Coordinator,
 }
 
@@ -149,6 +150,26 @@ pub enum FirstBatch {
     AlwaysWhole,
     /// Returns nothing.
     OnlyIfFits,
+}
+
+/// Up to where a read goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IsolationLevel {
+    /// To the high watermark, records of open and of aborted transactions included.
+    ReadUncommitted,
+    /// To the last stable offset. Records of aborted transactions are still there: the reader skips them by what
+    /// [`crate::LogSet::aborted_transactions`] says.
+    ReadCommitted,
+}
+
+/// Which epoch the marker of a transaction has, beside that of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkerEpoch {
+    /// The same or a higher one: a client before KIP-890 keeps its epoch from transaction to transaction.
+    AtLeastKnown,
+    /// A higher one: each transaction ends by a new epoch (KIP-890), so that a marker of an earlier one that comes late
+    /// is told by its epoch.
+    AboveKnown,
 }
 
 /// What becomes of old records (`cleanup.policy`).

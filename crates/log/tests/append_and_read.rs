@@ -3,7 +3,9 @@
 mod support;
 
 use milepost_batch::BatchView;
-use milepost_log::{AppendError, AppendOrigin, FirstBatch, LogKind, LogSettings, PartitionConfig};
+use milepost_log::{
+    AppendError, AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSettings, PartitionConfig,
+};
 use milepost_model::{LeaderEpoch, Offset, Timestamp};
 use milepost_storage::{MemoryDisk, Pace, Space};
 use support::*;
@@ -20,13 +22,19 @@ fn what_is_appended_is_read_back_once_it_is_durable() {
     assert_eq!((second.base_offset, second.last_offset), (Offset(2), Offset(2)));
     let log = set.log(id).expect("is there");
     assert_eq!((log.high_watermark(), log.log_end_offset()), (Offset(0), Offset(3)));
-    assert!(set.read(id, Offset(0), 1000, FirstBatch::AlwaysWhole).expect("reads").is_empty());
+    assert!(
+        set.read(id, Offset(0), 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+            .expect("reads")
+            .is_empty()
+    );
 
     settle(&mut set, now(1));
     assert_eq!(set.log(id).expect("is there").high_watermark(), Offset(3));
     let expected = [(0, b"a".to_vec()), (1, b"b".to_vec()), (2, b"c".to_vec())];
     assert_eq!(read_all(&mut set, id), expected);
-    let bytes = set.read(id, Offset(1), 1000, FirstBatch::AlwaysWhole).expect("reads");
+    let bytes = set
+        .read(id, Offset(1), 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+        .expect("reads");
     let (stored, _) = BatchView::parse(&bytes).expect("a batch");
     assert_eq!((stored.base_offset(), stored.leader_epoch()), (Offset(0), LeaderEpoch(1)));
 }
@@ -65,7 +73,8 @@ fn offsets_outside_the_log_are_refused() {
     append(&mut set, id, &batch(&[b"a"])).expect("appends");
     settle(&mut set, now(1));
     append(&mut set, id, &batch(&[b"b"])).expect("appends");
-    let mut read = |offset| set.read(id, Offset(offset), 1000, FirstBatch::AlwaysWhole);
+    let mut read =
+        |offset| set.read(id, Offset(offset), 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted);
     assert!(is_out_of_range(&read(-1)));
     assert!(is_out_of_range(&read(3)));
     // Between the high watermark and the log end there is nothing yet, which is no error.
@@ -84,7 +93,9 @@ fn a_read_gives_whole_batches_and_the_first_even_if_it_is_large() {
         append(&mut set, id, &one).expect("appends");
     }
     settle(&mut set, now(1));
-    let mut read = |max, first| set.read(id, Offset(1), max, first).expect("reads").len() / one.len();
+    let mut read = |max, first| {
+        set.read(id, Offset(1), max, first, IsolationLevel::ReadUncommitted).expect("reads").len() / one.len()
+    };
     assert_eq!(read(one.len() * 3 - 1, FirstBatch::OnlyIfFits), 2);
     assert_eq!(read(one.len() * 3, FirstBatch::OnlyIfFits), 3);
     assert_eq!(read(one.len() - 1, FirstBatch::OnlyIfFits), 0);

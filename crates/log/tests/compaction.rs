@@ -5,7 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView, set_max_timestamp};
-use milepost_log::{AppendOrigin, CleanupPolicy, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig};
+use milepost_log::{
+    AppendOrigin, CleanupPolicy, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, PartitionConfig,
+};
 use milepost_model::{Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
 use milepost_storage::{LocalEngine, LocalSettings, MemoryDisk, Operation, SimulatedFileSystem};
 use support::{START_MS, create, now, open_with, settle, stop_cleanly};
@@ -80,7 +82,9 @@ fn batches(set: &mut LogSet, id: TopicPartition) -> Vec<Vec<u8>> {
     };
     let mut all = Vec::new();
     while from < end {
-        let bytes = set.read(id, from, 1000, FirstBatch::AlwaysWhole).expect("reads");
+        let bytes = set
+            .read(id, from, 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+            .expect("reads");
         assert!(!bytes.is_empty(), "nothing at {from} below {end}");
         let mut rest = &bytes[..];
         while !rest.is_empty() {

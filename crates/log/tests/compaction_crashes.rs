@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec};
 use milepost_log::{
-    AppendError, AppendOrigin, CleanerTrust, CleanupPolicy, FirstBatch, LogKind, LogSet, LogSettings,
-    PartitionConfig,
+    AppendError, AppendOrigin, CleanerTrust, CleanupPolicy, FirstBatch, IsolationLevel, LogKind, LogSet,
+    LogSettings, PartitionConfig,
 };
 use milepost_model::{Now, Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
 use milepost_storage::{MemoryDisk, SimulatedFileSystem};
@@ -369,11 +369,12 @@ impl History {
         let start = from;
         let mut found: BTreeMap<i64, (String, Option<String>)> = BTreeMap::new();
         while from < end {
-            let bytes = match set.read(id, from, 700, FirstBatch::AlwaysWhole) {
-                Ok(bytes) => bytes,
-                Err(_) if self.disk.is_off() => return Ok(()),
-                Err(error) => return Err(format!("read at {from}: {error}")),
-            };
+            let bytes =
+                match set.read(id, from, 700, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted) {
+                    Ok(bytes) => bytes,
+                    Err(_) if self.disk.is_off() => return Ok(()),
+                    Err(error) => return Err(format!("read at {from}: {error}")),
+                };
             check!(!bytes.is_empty(), "nothing at {from} below {end}");
             let mut rest = &bytes[..];
             while !rest.is_empty() {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use milepost_log::{
-    AppendError, AppendOrigin, FirstBatch, LogKind, LogSet, LogSettings, OpenError, PartitionConfig,
-    ReadError, RecoveryReport, WRITE_BEHIND_BYTES, WRITE_BEHIND_MS,
+    AppendError, AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, OpenError,
+    PartitionConfig, ReadError, RecoveryReport, WRITE_BEHIND_BYTES, WRITE_BEHIND_MS,
 };
 use milepost_model::{LeaderEpoch, Offset, Timestamp};
 use milepost_storage::{
@@ -56,7 +56,7 @@ fn after_a_clean_stop_no_file_is_read_and_nothing_replayed() {
     assert_eq!((again.duplicate, again.base_offset), (true, Offset(35)));
     append(&mut set, id, &numbered(5, 0, 40, &[b"next"])).expect("appends");
     settle(&mut set, now(3));
-    let first = set.read(id, Offset(0), 100, FirstBatch::AlwaysWhole);
+    let first = set.read(id, Offset(0), 100, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted);
     assert!(matches!(first, Err(ReadError::Store(_))), "a file was read before: {first:?}");
     let all = read_all(&mut set, id);
     assert_eq!(all[..40], expected);
@@ -227,7 +227,7 @@ fn a_damaged_round_holds_its_partitions_offline_for_good_and_serves_the_rest() {
     settle(&mut set, now(1));
     for _ in 0..2 {
         assert!(matches!(append(&mut set, bad, &batch(&[b"x"])), Err(AppendError::Offline { .. })));
-        let read = set.read(bad, Offset(0), 100, FirstBatch::AlwaysWhole);
+        let read = set.read(bad, Offset(0), 100, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted);
         assert!(matches!(read, Err(ReadError::Offline { .. })));
         append(&mut set, good, &batch(&[b"b"])).expect("the rest is served");
         settle(&mut set, now(1));
@@ -317,7 +317,13 @@ fn segments_below_the_log_start_are_removed() {
     assert_eq!(read_all(&mut set, id).first().map(|(offset, _)| *offset), Some(25));
     drop(set);
     let (mut set, _) = open_simulated(&system);
-    assert!(is_out_of_range(&set.read(id, Offset(24), 100, FirstBatch::AlwaysWhole)));
+    assert!(is_out_of_range(&set.read(
+        id,
+        Offset(24),
+        100,
+        FirstBatch::AlwaysWhole,
+        IsolationLevel::ReadUncommitted
+    )));
     assert_eq!(read_all(&mut set, id).len(), 15);
 }
 
@@ -501,10 +507,12 @@ fn on_a_full_disk_what_reached_its_file_is_read_all_the_same() {
     append(&mut set, id, &batch(&[b"b"])).expect("appends");
     settle(&mut set, now(1));
     assert_eq!(set.log(id).expect("is there").high_watermark(), Offset(2));
-    let bytes = set.read(id, Offset(0), 1000, FirstBatch::AlwaysWhole).expect("it is in the file");
+    let bytes = set
+        .read(id, Offset(0), 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+        .expect("it is in the file");
     let mut found = Vec::new();
     assert_eq!(collect(&bytes, Offset(0), &mut found), Offset(1));
-    let refused = set.read(id, Offset(1), 1000, FirstBatch::AlwaysWhole);
+    let refused = set.read(id, Offset(1), 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted);
     assert!(refused.as_ref().is_err_and(ReadError::may_pass), "{refused:?}");
     let refused = set.offset_for_timestamp(id, Timestamp(START_MS));
     assert!(refused.is_err(), "half of the log must not answer for all of it: {refused:?}");

@@ -2,7 +2,7 @@
 
 mod support;
 
-use milepost_log::{AppendOrigin, FirstBatch, PartitionConfig};
+use milepost_log::{AppendOrigin, FirstBatch, IsolationLevel, PartitionConfig};
 use milepost_model::Offset;
 use milepost_storage::MemoryDisk;
 use support::*;
@@ -30,7 +30,9 @@ fn ten_thousand_small_appends_a_round() {
     let start = std::time::Instant::now();
     let (mut from, mut bytes) = (Offset(0), 0);
     while from < set.log(ids[0]).expect("is there").high_watermark() {
-        let read = set.read(ids[0], from, 1 << 20, FirstBatch::AlwaysWhole).expect("reads");
+        let read = set
+            .read(ids[0], from, 1 << 20, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+            .expect("reads");
         bytes += read.len();
         from = from.plus((read.len() / one.len()) as i64);
     }

@@ -58,10 +58,9 @@ fn state(producer: ActiveProducer) -> ProducerState {
     ProducerState {
         producer_id: producer.identity.id.0,
         producer_epoch: i32::from(producer.identity.epoch.0),
-        last_sequence: producer.last_sequence,
+        last_sequence: producer.last_sequence.unwrap_or(-1),
         last_timestamp: producer.last_timestamp.0,
-        // No transaction was ever opened here.
-        coordinator_epoch: -1,
-        current_txn_start_offset: -1,
+        coordinator_epoch: producer.coordinator_epoch.unwrap_or(-1),
+        current_txn_start_offset: producer.transaction_start.map_or(-1, |first| first.0),
     }
 }

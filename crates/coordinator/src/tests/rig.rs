@@ -1,7 +1,7 @@
 //! Shards, logs, a disk in memory and a clock that the test moves.
 
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView};
-use milepost_log::{AppendOrigin, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig};
+use milepost_log::{AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, PartitionConfig};
 use milepost_model::{Instant, Now, Offset, PartitionIndex, Ticket, Timestamp, TopicId, TopicPartition};
 use milepost_storage::{MemoryDisk, MemoryEngine, Space};
 
@@ -171,7 +171,10 @@ impl Rig {
         let mut seen = Vec::new();
         let mut next = Offset::ZERO;
         while next < self.high_watermark(SHARD) {
-            let bytes = self.logs.read(id(SHARD), next, 1 << 20, FirstBatch::AlwaysWhole).unwrap();
+            let bytes = self
+                .logs
+                .read(id(SHARD), next, 1 << 20, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+                .unwrap();
             let mut rest = bytes.as_slice();
             while !rest.is_empty() {
                 let (batch, after) = BatchView::parse(rest).unwrap();

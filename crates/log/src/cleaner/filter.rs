@@ -6,7 +6,7 @@ use milepost_batch::{BatchError, BatchView, RecordView, Retained, retain_records
 use milepost_model::{Offset, Timestamp};
 
 use super::key_map::KeyMap;
-use crate::producer_state::ProducerStates;
+use crate::producer_state::{ProducerStates, ProducerView};
 
 /// What decides.
 #[derive(Clone, Copy)]
@@ -16,6 +16,7 @@ pub(super) struct Filter<'a> {
     /// Batches from here on stay as they are.
     pub(super) map_end: Offset,
     pub(super) producers: &'a ProducerStates,
+    pub(super) durable_end: Offset,
     pub(super) now: Timestamp,
     pub(super) delete_retention_ms: i64,
 }
@@ -68,8 +69,8 @@ impl Filter<'_> {
     }
 
     fn is_last_of_producer(&self, batch: &BatchView<'_>) -> bool {
-        batch
-            .producer()
-            .is_some_and(|producer| self.producers.last_offset(producer.id) == Some(batch.last_offset()))
+        let told_at =
+            |id| self.producers.one_durable_at(id, self.durable_end).map(ProducerView::last_told_at);
+        batch.producer().is_some_and(|producer| told_at(producer.id) == Some(batch.last_offset()))
     }
 }

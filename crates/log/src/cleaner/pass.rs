@@ -217,6 +217,7 @@ impl Pass {
             map: &self.map,
             map_end: self.map_end,
             producers: &partition.producers,
+            durable_end: partition.high_watermark,
             now,
             delete_retention_ms: partition.config.delete_retention_ms,
         };

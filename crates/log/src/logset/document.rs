@@ -2,8 +2,11 @@
 //!
 //! Layout, big-endian: version u16, covered round u64, partitions (u32 count, then each: topic id 16 bytes, partition
 //! i32, kind u8, offline text or absent, directory, log start i64, end offset i64, segments, leader epochs,
-//! producers). A text is u16 length and bytes; a timestamp is a presence byte and an i64; a list is a u32 count and
-//! its elements.
+//! producers). A text is u16 length and bytes; what may be absent is a presence byte and the number, 0 then; a list is a
+//! u32 count and its elements.
+//!
+//! Version 1 knew no transactions: its segments have no count of aborted ones, and its producers are only a list of
+//! batches, each with its epoch. It is still read.
 
 use std::sync::Arc;
 
@@ -18,12 +21,18 @@ use crate::bytes_io::{FieldReader, FieldWriter, Malformed};
 use crate::error::OpenError;
 use crate::leader_epochs::EpochStart;
 use crate::partition::PartitionLog;
-use crate::producer_state::ProducerBatch;
+use crate::producer_state::{ProducerStep, ProducerView};
 use crate::segment::{Extent, SegmentId};
 use crate::settings::LogKind;
 
-/// The version that is written, and the only one that is read.
-const VERSION: u16 = 1;
+/// A version that is read. The last is the one that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Version {
+    WithoutTransactions = 1,
+    WithTransactions = 2,
+}
+
+const VERSION: Version = Version::WithTransactions;
 
 /// What a checkpoint says of one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +45,8 @@ pub(super) struct PartitionImage {
     pub(super) end_offset: Offset,
     pub(super) segments: Vec<(SegmentId, Extent)>,
     pub(super) epochs: Vec<EpochStart>,
-    pub(super) producers: Vec<(ProducerId, Vec<ProducerBatch>)>,
+    /// The last batches of each, and last a step that says how it stood.
+    pub(super) producers: Vec<(ProducerId, Vec<ProducerStep>)>,
 }
 
 /// A whole checkpoint.
@@ -50,16 +60,17 @@ pub(super) struct Document {
 impl Document {
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, OpenError> {
         let mut fields = FieldReader(bytes);
-        let found = fields.u16().map_err(damaged)?;
-        if found != VERSION {
-            return Err(OpenError::Version { found, expected: VERSION });
-        }
-        Self::decode_body(&mut fields).map_err(damaged)
+        let version = match fields.u16().map_err(damaged)? {
+            1 => Version::WithoutTransactions,
+            2 => Version::WithTransactions,
+            found => return Err(OpenError::Version { found, expected: VERSION as u16 }),
+        };
+        Self::decode_body(&mut fields, version).map_err(damaged)
     }
 
-    fn decode_body(fields: &mut FieldReader<'_>) -> Result<Self, Malformed> {
+    fn decode_body(fields: &mut FieldReader<'_>, version: Version) -> Result<Self, Malformed> {
         let covered = RoundNumber(fields.u64()?);
-        let partitions = fields.list(take_partition)?;
+        let partitions = fields.list(|fields| take_partition(fields, version))?;
         fields.end()?;
         Ok(Self { covered, partitions })
     }
@@ -79,7 +90,7 @@ pub(super) struct DocumentWriter {
 impl DocumentWriter {
     pub(super) fn new(covered: RoundNumber) -> Self {
         let mut fields = FieldWriter::default();
-        fields.u16(VERSION);
+        fields.u16(VERSION as u16);
         fields.u64(covered.0);
         let count_at = fields.0.len();
         fields.u32(0);
@@ -120,11 +131,10 @@ impl DocumentWriter {
         let count_at = fields.0.len();
         fields.u32(0);
         let mut count = 0u32;
-        for (id, batches) in producers {
+        for (id, producer) in producers {
             count += 1;
             fields.i64(id.0);
-            fields.count(batches.len());
-            batches.iter().for_each(|batch| put_producer_batch(fields, batch));
+            put_producer(fields, producer);
         }
         fields.0[count_at..count_at + 4].copy_from_slice(&count.to_be_bytes());
     }
@@ -139,9 +149,10 @@ fn put_extent(fields: &mut FieldWriter, extent: &Extent) {
     fields.timestamp(extent.first_timestamp);
     fields.timestamp(extent.max_timestamp.map(|(timestamp, _)| timestamp));
     fields.i64(extent.max_timestamp.map_or(0, |(_, offset)| offset.0));
+    fields.u32(extent.abort_entries);
 }
 
-fn take_extent(fields: &mut FieldReader<'_>) -> Result<Extent, Malformed> {
+fn take_extent(fields: &mut FieldReader<'_>, version: Version) -> Result<Extent, Malformed> {
     let log_bytes = fields.u64()?;
     let index_entries = fields.u32()?;
     let time_entries = fields.u32()?;
@@ -150,10 +161,12 @@ fn take_extent(fields: &mut FieldReader<'_>) -> Result<Extent, Malformed> {
     let first_timestamp = fields.timestamp()?;
     let max_timestamp = fields.timestamp()?;
     let offset_of_max = Offset(fields.i64()?);
+    let abort_entries = if version >= Version::WithTransactions { fields.u32()? } else { 0 };
     Ok(Extent {
         log_bytes,
         index_entries,
         time_entries,
+        abort_entries,
         unindexed_bytes,
         last_time_entry,
         first_timestamp,
@@ -161,36 +174,75 @@ fn take_extent(fields: &mut FieldReader<'_>) -> Result<Extent, Malformed> {
     })
 }
 
-fn put_producer_batch(fields: &mut FieldWriter, batch: &ProducerBatch) {
-    fields.i16(batch.epoch.0);
-    fields.i32(batch.last_sequence);
-    fields.i64(batch.base_offset.0);
-    fields.i64(batch.last_offset.0);
-    fields.i64(batch.max_timestamp.0);
+fn put_producer(fields: &mut FieldWriter, producer: ProducerView<'_>) {
+    let last = producer.last;
+    fields.i16(last.epoch.0);
+    fields.i64(last.last_offset.0);
+    fields.i64(last.timestamp.0);
+    fields.u8(u8::from(last.coordinator_epoch.is_some()));
+    fields.i32(last.coordinator_epoch.unwrap_or(0));
+    fields.u8(u8::from(last.transaction_start.is_some()));
+    fields.i64(last.transaction_start.map_or(0, |first| first.0));
+    let batches = producer.batches();
+    fields.count(batches.clone().count());
+    for batch in batches {
+        fields.i32(batch.sequences.map_or(0, |(_, last)| last));
+        fields.i64(batch.base_offset.0);
+        fields.i64(batch.last_offset.0);
+        fields.i64(batch.timestamp.0);
+    }
+}
+
+/// The batches that are remembered, and last how the producer stood: after the last of them, or after a marker.
+fn take_producer(fields: &mut FieldReader<'_>) -> Result<Vec<ProducerStep>, Malformed> {
+    let epoch = ProducerEpoch(fields.i16()?);
+    let last_offset = Offset(fields.i64()?);
+    let timestamp = Timestamp(fields.i64()?);
+    let (knows_coordinator, coordinator_epoch) = (fields.u8()? != 0, fields.i32()?);
+    let (is_open, first_offset) = (fields.u8()? != 0, Offset(fields.i64()?));
+    let mut steps = fields.list(|fields| take_producer_batch(fields, epoch))?;
+    if steps.last().is_none_or(|batch| batch.last_offset < last_offset) {
+        steps.push(ProducerStep {
+            epoch,
+            sequences: None,
+            base_offset: last_offset,
+            last_offset,
+            timestamp,
+            coordinator_epoch: None,
+            transaction_start: None,
+        });
+    }
+    let last = steps.last_mut().expect("one was pushed if there was none");
+    last.coordinator_epoch = knows_coordinator.then_some(coordinator_epoch);
+    last.transaction_start = is_open.then_some(first_offset);
+    Ok(steps)
 }
 
 /// The first sequence number follows from the last, because a batch's sequence numbers count its offsets.
-fn take_producer_batch(fields: &mut FieldReader<'_>) -> Result<ProducerBatch, Malformed> {
-    let epoch = ProducerEpoch(fields.i16()?);
+fn take_producer_batch(
+    fields: &mut FieldReader<'_>,
+    epoch: ProducerEpoch,
+) -> Result<ProducerStep, Malformed> {
     let last_sequence = fields.i32()?;
     let base_offset = Offset(fields.i64()?);
     let last_offset = Offset(fields.i64()?);
-    let max_timestamp = Timestamp(fields.i64()?);
+    let timestamp = Timestamp(fields.i64()?);
     let delta = last_offset.0.checked_sub(base_offset.0).and_then(|delta| i32::try_from(delta).ok());
     let delta = delta
         .filter(|delta| *delta >= 0 && last_sequence >= 0)
         .ok_or(Malformed("a producer's batch lies"))?;
-    Ok(ProducerBatch {
+    Ok(ProducerStep {
         epoch,
-        first_sequence: sequence_minus(last_sequence, delta),
-        last_sequence,
+        sequences: Some((sequence_minus(last_sequence, delta), last_sequence)),
         base_offset,
         last_offset,
-        max_timestamp,
+        timestamp,
+        coordinator_epoch: None,
+        transaction_start: None,
     })
 }
 
-fn take_partition(fields: &mut FieldReader<'_>) -> Result<PartitionImage, Malformed> {
+fn take_partition(fields: &mut FieldReader<'_>, version: Version) -> Result<PartitionImage, Malformed> {
     let topic = TopicId(fields.array()?);
     let partition = PartitionIndex(fields.i32()?);
     let kind = kind_of(fields.u8()?)?;
@@ -199,13 +251,20 @@ fn take_partition(fields: &mut FieldReader<'_>) -> Result<PartitionImage, Malfor
     let directory = fields.text()?.into();
     let log_start = Offset(fields.i64()?);
     let end_offset = Offset(fields.i64()?);
-    let segments = fields.list(|fields| Ok((take_segment(fields)?, take_extent(fields)?)))?;
+    let segments = fields.list(|fields| Ok((take_segment(fields)?, take_extent(fields, version)?)))?;
     let epochs = fields.list(|fields| {
         Ok(EpochStart { epoch: LeaderEpoch(fields.i32()?), start_offset: Offset(fields.i64()?) })
     })?;
     let producers = fields.list(|fields| {
         let id = ProducerId(fields.i64()?);
-        Ok((id, fields.list(take_producer_batch)?))
+        let steps = match version {
+            Version::WithTransactions => take_producer(fields)?,
+            Version::WithoutTransactions => fields.list(|fields| {
+                let epoch = ProducerEpoch(fields.i16()?);
+                take_producer_batch(fields, epoch)
+            })?,
+        };
+        Ok((id, steps))
     })?;
     Ok(PartitionImage {
         id: TopicPartition { topic, partition },

@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use milepost_model::{Instant, LeaderEpoch, Now, Offset, Timestamp, TopicPartition};
+use milepost_batch::Marker;
+use milepost_model::{Instant, LeaderEpoch, Now, Offset, ProducerIdentity, Timestamp, TopicPartition};
 use milepost_storage::{Device, Journal, RoundNumber, SegmentStore, Space, Waker};
 
 use crate::append::{AppendContext, Appended};
@@ -30,8 +31,10 @@ use crate::error::{AppendError, ReadError};
 use crate::partition::{Effect, PartitionLog, Run};
 use crate::segment::SegmentId;
 use crate::settings::{
-    AppendOrigin, FirstBatch, LogKind, LogSettings, MAX_RUN_BYTES, PRODUCER_EXPIRY_CHECK_MS, PartitionConfig,
+    AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSettings, MAX_RUN_BYTES, MarkerEpoch,
+    PRODUCER_EXPIRY_CHECK_MS, PartitionConfig,
 };
+use crate::transactions::AbortedTransaction;
 
 pub use recovery::RecoveryReport;
 pub(crate) use write_behind::Unwritten;
@@ -186,6 +189,9 @@ impl LogSet {
     /// Appends one batch: checks it, gives it offsets and this start's epoch, and lets it wait for the next round. It
     /// is acknowledged when the high watermark is above [`Appended::last_offset`]; that holds for a duplicate too.
     ///
+    /// A transactional batch begins a transaction of its producer if none is open. Whether the producer may do so is not
+    /// asked here: see [`PartitionLog::ongoing_transaction`].
+    ///
     /// # Errors
     /// [`AppendError`]; nothing of the batch was kept.
     pub fn append(
@@ -195,23 +201,18 @@ impl LogSet {
         origin: AppendOrigin,
         now: Now,
     ) -> Result<Appended, AppendError> {
-        let slot = *self.index.get(&id).ok_or(AppendError::UnknownPartition)?;
-        self.check_writable()?;
+        let context = self.append_context(now);
+        let slot = self.appendable(id)?;
         if origin == AppendOrigin::Client && self.pending_bytes > self.settings.max_pending_bytes {
             return Err(AppendError::Overloaded);
         }
         let partition = self.slots[slot].as_mut().expect("the table names only used slots");
-        if let Some(reason) = &partition.offline {
-            return Err(AppendError::Offline { reason: reason.clone() });
-        }
         let recoded = match origin {
             AppendOrigin::Client => partition.recode(batch, now.wall)?,
             AppendOrigin::Coordinator => None,
         };
         let batch = recoded.as_deref().unwrap_or(batch);
-        let max_run_bytes = MAX_RUN_BYTES.min(self.settings.max_round_bytes);
-        let appended =
-            partition.append(batch, AppendContext { origin, epoch: self.epoch, now, max_run_bytes })?;
+        let appended = partition.append(batch, origin, context)?;
         if !appended.duplicate {
             self.pending_bytes += batch.len() as u64;
             self.enter_lane(slot);
@@ -219,8 +220,48 @@ impl LogSet {
         Ok(appended)
     }
 
-    /// Whole batches from the one that holds `from` on, below the high watermark, at most `max_bytes` of them and
-    /// never across a segment. Empty from the high watermark up to the log end.
+    /// Appends the marker that ends the open transaction of `producer` on a partition, and is acknowledged like a
+    /// batch. Where nothing is open it is written all the same, and only makes its epochs known: a marker that comes
+    /// twice is harmless. On a full disk it is refused like any batch.
+    ///
+    /// # Errors
+    /// [`AppendError::StaleProducerEpoch`] by `rule`, [`AppendError::StaleCoordinatorEpoch`], and those of the log's
+    /// state; nothing was written.
+    pub fn append_marker(
+        &mut self,
+        id: TopicPartition,
+        producer: ProducerIdentity,
+        marker: Marker,
+        rule: MarkerEpoch,
+        now: Now,
+    ) -> Result<Appended, AppendError> {
+        let context = self.append_context(now);
+        let slot = self.appendable(id)?;
+        let partition = self.slots[slot].as_mut().expect("the table names only used slots");
+        let (appended, size_bytes) = partition.append_marker(producer, marker, rule, context)?;
+        self.pending_bytes += size_bytes as u64;
+        self.enter_lane(slot);
+        Ok(appended)
+    }
+
+    fn append_context(&self, now: Now) -> AppendContext {
+        let max_run_bytes = MAX_RUN_BYTES.min(self.settings.max_round_bytes);
+        AppendContext { epoch: self.epoch, now, max_run_bytes }
+    }
+
+    /// The slot of a partition that takes batches.
+    fn appendable(&self, id: TopicPartition) -> Result<usize, AppendError> {
+        let slot = *self.index.get(&id).ok_or(AppendError::UnknownPartition)?;
+        self.check_writable()?;
+        let partition = self.slots[slot].as_ref().expect("the table names only used slots");
+        match &partition.offline {
+            Some(reason) => Err(AppendError::Offline { reason: reason.clone() }),
+            None => Ok(slot),
+        }
+    }
+
+    /// Whole batches from the one that holds `from` on, below the high watermark or the last stable offset, at most
+    /// `max_bytes` of them and never across a segment. Empty from there up to the log end.
     ///
     /// # Errors
     /// [`ReadError::OutOfRange`] below the log start or above the log end, and the others of [`ReadError`].
@@ -230,14 +271,42 @@ impl LogSet {
         from: Offset,
         max_bytes: usize,
         first: FirstBatch,
+        isolation: IsolationLevel,
     ) -> Result<Vec<u8>, ReadError> {
         let (partition, store) = match self.readable(id) {
             // What reached its file before the disk was full can be read all the same.
             Err(error) if error.may_pass() => self.present(id)?,
             readable => readable?,
         };
-        let result = partition.read(store, from, max_bytes, first);
+        let result = partition.read(store, from, max_bytes, first, isolation);
         self.after_read(id, result)
+    }
+
+    /// The aborted transactions that reach into the offsets from `from` to before `to`, which must not lie above the
+    /// last stable offset, ordered by their first offsets. A reader of committed records that got the batches between
+    /// the two skips with it what was aborted.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn aborted_transactions(
+        &mut self,
+        id: TopicPartition,
+        from: Offset,
+        to: Offset,
+    ) -> Result<Vec<AbortedTransaction>, ReadError> {
+        let (partition, store) = self.present(id)?;
+        let result = partition.aborted_between(store, from, to).map_err(ReadError::from);
+        let entries = self.after_read(id, result)?;
+        let mut aborted: Vec<_> = entries
+            .into_iter()
+            .map(|entry| AbortedTransaction {
+                producer_id: entry.producer_id,
+                first_offset: entry.first_offset,
+            })
+            .collect();
+        // Kafka's clients take this order for granted.
+        aborted.sort_by_key(|transaction| transaction.first_offset);
+        Ok(aborted)
     }
 
     /// The first record at or above the log start, in offset order, whose timestamp is at least `timestamp`: its

@@ -163,7 +163,7 @@ impl LogSet {
                         }
                         partition.segments[index].durable = run.end;
                     }
-                    partition.high_watermark = end_offset;
+                    partition.raise_high_watermark(end_offset);
                     self.note_growth(slot, run.batches.len());
                 }
                 Completion::Change(effect) => self.apply(slot, effect),

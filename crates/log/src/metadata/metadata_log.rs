@@ -9,7 +9,8 @@ use milepost_records::EncodeError;
 
 use super::image::{InvalidRecord, MetadataChange, MetadataImage, MetadataRecord};
 use crate::{
-    AppendError, AppendOrigin, CleanupPolicy, FirstBatch, LogKind, LogSet, PartitionConfig, ReadError,
+    AppendError, AppendOrigin, CleanupPolicy, FirstBatch, IsolationLevel, LogKind, LogSet, PartitionConfig,
+    ReadError,
 };
 
 #[cfg(test)]
@@ -130,7 +131,13 @@ impl MetadataLog {
         let (mut next, end) = bounds(logs);
         while next < end {
             let bytes = logs
-                .read(METADATA_PARTITION, next, LOAD_READ_BYTES, FirstBatch::AlwaysWhole)
+                .read(
+                    METADATA_PARTITION,
+                    next,
+                    LOAD_READ_BYTES,
+                    FirstBatch::AlwaysWhole,
+                    IsolationLevel::ReadUncommitted,
+                )
                 .map_err(|source| LoadError::Read { offset: next, source })?;
             let after = replay_batches(&mut image, next, &bytes)?;
             if after <= next {

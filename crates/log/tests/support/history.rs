@@ -1,8 +1,8 @@
 //! Random histories against a plain model, with restarts, kills and losses of power at any moment.
 
 use milepost_log::{
-    AppendError, AppendOrigin, FirstBatch, LogKind, LogSet, LogSettings, OpenError, PartitionConfig,
-    RecoveryTrust,
+    AppendError, AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, OpenError,
+    PartitionConfig, RecoveryTrust,
 };
 use milepost_model::{Offset, Timestamp};
 
@@ -241,8 +241,9 @@ impl History {
         let mut found = Vec::new();
         let set = self.set.as_mut().expect("open");
         loop {
-            let bytes =
-                set.read(model.id, from, 700, FirstBatch::AlwaysWhole).map_err(|error| error.to_string())?;
+            let bytes = set
+                .read(model.id, from, 700, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+                .map_err(|error| error.to_string())?;
             if bytes.is_empty() {
                 break;
             }
@@ -412,7 +413,8 @@ impl History {
         let from = i64::try_from(self.rng.below(span)).expect("small") - 2;
         let max = self.rng.below(1500);
         let set = self.set.as_mut().expect("open");
-        let result = set.read(id, Offset(from), max, FirstBatch::AlwaysWhole);
+        let result =
+            set.read(id, Offset(from), max, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted);
         if self.disk.is_off() {
             return Ok(());
         }

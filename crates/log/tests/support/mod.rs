@@ -6,14 +6,16 @@ pub(crate) mod history;
 pub(crate) mod model;
 pub(crate) mod rng;
 
-use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec};
+use std::collections::BTreeSet;
+
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec, ControlType};
 use milepost_log::{
-    AppendError, AppendOrigin, Appended, FirstBatch, LogKind, LogSet, LogSettings, PartitionConfig,
-    ReadError, RecoveryReport,
+    AbortedTransaction, AppendError, AppendOrigin, Appended, FirstBatch, IsolationLevel, LogKind, LogSet,
+    LogSettings, PartitionConfig, ReadError, RecoveryReport,
 };
 use milepost_model::{
     Instant, Now, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicId,
-    TopicPartition,
+    TopicPartition, TransactionEnd,
 };
 use milepost_storage::{MemoryDisk, MemoryEngine};
 
@@ -70,7 +72,29 @@ pub(crate) fn numbered_at(
     build(options, timestamp_ms, values)
 }
 
-fn build(options: BatchOptions, timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
+/// A batch of a producer's transaction.
+pub(crate) fn transactional(producer: i64, epoch: i16, sequence: i32, values: &[&[u8]]) -> Vec<u8> {
+    transactional_at(START_MS, producer, epoch, sequence, values)
+}
+
+pub(crate) fn transactional_at(
+    timestamp_ms: i64,
+    producer: i64,
+    epoch: i16,
+    sequence: i32,
+    values: &[&[u8]],
+) -> Vec<u8> {
+    let identity = ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(epoch) };
+    let options = BatchOptions {
+        producer: Some(identity),
+        base_sequence: Some(sequence),
+        transactional: true,
+        ..BatchOptions::default()
+    };
+    build(options, timestamp_ms, values)
+}
+
+pub(crate) fn build(options: BatchOptions, timestamp_ms: i64, values: &[&[u8]]) -> Vec<u8> {
     let mut builder = BatchBuilder::new(options);
     for (index, value) in (0i64..).zip(values) {
         builder.append(Timestamp(timestamp_ms + index), Some(b"key"), Some(value), &[]).expect("fits");
@@ -107,7 +131,9 @@ pub(crate) fn read_all(set: &mut LogSet, id: TopicPartition) -> Vec<(i64, Vec<u8
     let mut all = Vec::new();
     let mut from = set.log(id).expect("is there").log_start_offset();
     loop {
-        let bytes = set.read(id, from, 1000, FirstBatch::AlwaysWhole).expect("reads");
+        let bytes = set
+            .read(id, from, 1000, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted)
+            .expect("reads");
         if bytes.is_empty() {
             assert_eq!(from, set.log(id).expect("is there").high_watermark(), "a read stops only at the end");
             return all;
@@ -142,6 +168,78 @@ pub(crate) fn collect_checked(
 /// The records of whole batches at or above `from`; gives the offset after the last.
 pub(crate) fn collect(bytes: &[u8], from: Offset, all: &mut Vec<(i64, Vec<u8>)>) -> Offset {
     collect_checked(bytes, from, all).expect("what is read is what was written")
+}
+
+/// The offsets of the records that a client sees that reads committed records only, as Kafka's clients do it: up to the
+/// last stable offset, without control batches, and without what belongs to an aborted transaction.
+pub(crate) fn committed_offsets(
+    set: &mut LogSet,
+    id: TopicPartition,
+    max_bytes: usize,
+) -> Result<Vec<i64>, String> {
+    let log = set.log(id).ok_or("it is gone")?;
+    let (mut from, end) = (log.log_start_offset(), log.last_stable_offset());
+    let mut seen = Vec::new();
+    while from < end {
+        let bytes = set
+            .read(id, from, max_bytes, FirstBatch::AlwaysWhole, IsolationLevel::ReadCommitted)
+            .map_err(|error| error.to_string())?;
+        if bytes.is_empty() {
+            return Err(format!("nothing at {from} below the last stable offset {end}"));
+        }
+        let to = last_batch_end(&bytes)?;
+        let mut aborted = set.aborted_transactions(id, from, to).map_err(|error| error.to_string())?;
+        if !aborted.is_sorted_by_key(|transaction| transaction.first_offset) {
+            return Err(format!("not in their order: {aborted:?}"));
+        }
+        aborted.reverse();
+        see_committed(&bytes, from, aborted, &mut seen)?;
+        from = to;
+    }
+    Ok(seen)
+}
+
+fn last_batch_end(mut bytes: &[u8]) -> Result<Offset, String> {
+    let mut end = Offset::ZERO;
+    while !bytes.is_empty() {
+        let (batch, rest) = BatchView::parse(bytes).map_err(|error| error.to_string())?;
+        (end, bytes) = (batch.next_offset(), rest);
+    }
+    Ok(end)
+}
+
+/// One answer to a fetch, with its aborted transactions, the first one last.
+fn see_committed(
+    mut bytes: &[u8],
+    from: Offset,
+    mut aborted: Vec<AbortedTransaction>,
+    seen: &mut Vec<i64>,
+) -> Result<(), String> {
+    let mut skipped = BTreeSet::new();
+    while !bytes.is_empty() {
+        let (batch, rest) = BatchView::parse(bytes).map_err(|error| error.to_string())?;
+        bytes = rest;
+        while let Some(next) = aborted.pop_if(|next| next.first_offset <= batch.last_offset()) {
+            skipped.insert(next.producer_id);
+        }
+        let producer = batch.producer().map(|producer| producer.id);
+        let marker = batch.control_type().map_err(|error| error.to_string())?;
+        if let (Some(ControlType::Marker(marker)), Some(producer)) = (marker, producer) {
+            if marker.end == TransactionEnd::Abort {
+                skipped.remove(&producer);
+            }
+            continue;
+        }
+        let is_skipped = batch.is_transactional() && producer.is_some_and(|id| skipped.contains(&id));
+        if batch.is_control() || is_skipped {
+            continue;
+        }
+        for record in &batch.records().map_err(|error| error.to_string())? {
+            let record = record.map_err(|error| error.to_string())?;
+            seen.extend(Some(record.offset.0).filter(|offset| *offset >= from.0));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn stop_cleanly(mut set: LogSet, at: Now) {

@@ -1,6 +1,6 @@
 //! Reading what a Fetch asks for, partition by partition.
 
-use milepost_log::{FirstBatch, LogSet, PartitionLog};
+use milepost_log::{FirstBatch, IsolationLevel, LogSet, PartitionLog};
 use milepost_model::{LeaderEpoch, Offset, TopicPartition};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::fetch::FetchPartition;
@@ -108,7 +108,7 @@ fn read_one(
     }
     let max_bytes = usize::try_from(asked.partition_max_bytes).unwrap_or(0).min(budget);
     answer.records = logs
-        .read(id, Offset(asked.fetch_offset), max_bytes, first)
+        .read(id, Offset(asked.fetch_offset), max_bytes, first, IsolationLevel::ReadUncommitted)
         .map_err(|error| errors::of_read(&error))?;
     Ok(answer)
 }

@@ -12,6 +12,7 @@ fn extent() -> Extent {
         log_bytes: 300,
         index_entries: 2,
         time_entries: 1,
+        abort_entries: 3,
         unindexed_bytes: 70,
         last_time_entry: Some(Timestamp(1000)),
         first_timestamp: None,
@@ -33,18 +34,34 @@ fn partition() -> PartitionLog {
     partition.segments.push_back(Segment::new(not_durable, Timestamp(0)));
     partition.epochs.assign(LeaderEpoch(1), Offset(0));
     partition.epochs.assign(LeaderEpoch(2), Offset(20));
-    for (sequence, base) in [(6, 10), (8, 20)] {
-        let batch = ProducerBatch {
-            epoch: ProducerEpoch(4),
-            first_sequence: sequence,
-            last_sequence: sequence + 1,
-            base_offset: Offset(base),
-            last_offset: Offset(base + 1),
-            max_timestamp: Timestamp(1001),
-        };
-        partition.producers.add(ProducerId(77), batch, Offset(20));
-    }
+    let mut steps = steps();
+    // A batch that is not durable yet.
+    steps.push(ProducerStep { last_offset: Offset(21), transaction_start: None, ..steps[1] });
+    partition.producers.restore(ProducerId(77), steps);
     partition
+}
+
+/// A numbered batch, and then a marker of a coordinator whose successor has begun another transaction.
+fn steps() -> Vec<ProducerStep> {
+    let batch = ProducerStep {
+        epoch: ProducerEpoch(4),
+        sequences: Some((6, 7)),
+        base_offset: Offset(10),
+        last_offset: Offset(11),
+        timestamp: Timestamp(1001),
+        coordinator_epoch: None,
+        transaction_start: None,
+    };
+    let state = ProducerStep {
+        sequences: None,
+        base_offset: Offset(12),
+        last_offset: Offset(12),
+        timestamp: Timestamp(1002),
+        coordinator_epoch: Some(3),
+        transaction_start: Some(Offset(9)),
+        ..batch
+    };
+    vec![batch, state]
 }
 
 fn image() -> PartitionImage {
@@ -57,17 +74,7 @@ fn image() -> PartitionImage {
         end_offset: Offset(20),
         segments: vec![(SegmentId { base_offset: Offset(10), generation: 1 }, extent())],
         epochs: vec![EpochStart { epoch: LeaderEpoch(1), start_offset: Offset(0) }],
-        producers: vec![(
-            ProducerId(77),
-            vec![ProducerBatch {
-                epoch: ProducerEpoch(4),
-                first_sequence: 6,
-                last_sequence: 7,
-                base_offset: Offset(10),
-                last_offset: Offset(11),
-                max_timestamp: Timestamp(1001),
-            }],
-        )],
+        producers: vec![(ProducerId(77), steps())],
     }
 }
 
@@ -85,7 +92,54 @@ fn a_document_says_what_is_durable_and_nothing_else() {
 
 /// These bytes are on users' disks: another version needs another number and a reader of this one.
 #[test]
-fn the_bytes_of_version_one_never_change() {
+fn the_bytes_of_version_two_never_change() {
+    let golden = concat!(
+        "0002",
+        "0000000000000009",
+        "00000001",
+        "30313233343536373839616263646566",
+        "00000003",
+        "01",
+        "01",
+        "0003776879",
+        "0003742d33",
+        "0000000000000005",
+        "0000000000000014",
+        "00000001",
+        "000000000000000a",
+        "00000001",
+        "000000000000012c",
+        "00000002",
+        "00000001",
+        "0000000000000046",
+        "0100000000000003e8",
+        "000000000000000000",
+        "0100000000000003e9",
+        "000000000000000c",
+        "00000003",
+        "00000001",
+        "00000001",
+        "0000000000000000",
+        "00000001",
+        "000000000000004d",
+        "0004",
+        "000000000000000c",
+        "00000000000003ea",
+        "0100000003",
+        "010000000000000009",
+        "00000001",
+        "00000007",
+        "000000000000000a",
+        "000000000000000b",
+        "00000000000003e9",
+    );
+    let hex: String = document().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hex, golden);
+}
+
+/// The bytes of version 1, of the same partition without its transactions.
+#[test]
+fn version_one_is_still_read() {
     let golden = concat!(
         "0001",
         "0000000000000009",
@@ -121,8 +175,21 @@ fn the_bytes_of_version_one_never_change() {
         "000000000000000b",
         "00000000000003e9",
     );
-    let hex: String = document().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(hex, golden);
+    let bytes: Vec<u8> = (0..golden.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&golden[at..at + 2], 16).expect("hexadecimal"))
+        .collect();
+    let mut expected = image();
+    expected.segments[0].1.abort_entries = 0;
+    expected.producers[0].1.pop();
+    let expected = Document { covered: RoundNumber(9), partitions: vec![expected] };
+    assert_eq!(Document::decode(&bytes).expect("decodes"), expected);
+}
+
+#[test]
+fn a_version_of_the_future_is_refused_with_both_named() {
+    let refused = Document::decode(&[0, 3]);
+    assert!(matches!(refused, Err(OpenError::Version { found: 3, expected: 2 })), "{refused:?}");
 }
 
 #[test]

@@ -136,8 +136,8 @@ pub(super) fn rebuild(id: TopicPartition, image: &PartitionImage, now: Timestamp
     let segments = image.segments.iter().map(|(segment, extent)| Segment::recovered(*segment, now, *extent));
     partition.segments = segments.collect();
     partition.epochs = LeaderEpochs::from_entries(image.epochs.clone());
-    for (producer, batches) in &image.producers {
-        partition.producers.restore(*producer, batches.clone());
+    for (producer, steps) in &image.producers {
+        partition.producers.restore(*producer, steps.clone());
     }
     partition
 }

@@ -65,7 +65,7 @@ impl LogSet {
             }
         }
         self.write_runs(partition, &mut runs)?;
-        partition.high_watermark = partition.log_end;
+        partition.raise_high_watermark(partition.log_end);
         partition.segments.iter_mut().for_each(|segment| segment.durable = segment.written);
         Ok(refilled)
     }
