@@ -313,12 +313,13 @@ impl PartitionLog {
         self.segments.iter_mut().chain(added.into_iter().flatten())
     }
 
-    /// Whether something dirty is not cleanable only for now: not durable yet, or held by a reader.
+    /// Whether something dirty is not cleanable only for now: not durable yet, above an open transaction, or held by a
+    /// reader.
     pub(crate) fn must_wait_for_cleaning(&self) -> bool {
         let sealed = self.segments.len().saturating_sub(1);
         let is_dirty = |segment: &Segment| segment.id.generation == 0 && segment.accepted.log_bytes > 0;
         self.segments.iter().take(sealed).any(is_dirty)
-            && (self.pins > 0 || self.replacement.is_some() || self.high_watermark < self.log_end)
+            && (self.pins > 0 || self.replacement.is_some() || self.last_stable_offset() < self.log_end)
     }
 
     /// Whether a sealed segment that begins below `end` was not cleaned yet.

@@ -2,26 +2,31 @@
 //!
 //! What is read must be records that were written, at their offsets; of every key the last one must be there (or, long
 //! after a tombstone, nothing of it); and what was acknowledged must not get lost, however often the cleaner was cut
-//! off in the middle.
+//! off in the middle. Readers of committed records must see those that are there and count, whatever became of markers.
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec};
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Codec, Marker};
 use milepost_log::{
     AppendError, AppendOrigin, CleanerTrust, CleanupPolicy, FirstBatch, IsolationLevel, LogKind, LogSet,
-    LogSettings, PartitionConfig,
+    LogSettings, MarkerEpoch, PartitionConfig,
 };
-use milepost_model::{Now, Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
+use milepost_model::{
+    Now, Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition, TransactionEnd,
+};
 use milepost_storage::{MemoryDisk, SimulatedFileSystem};
 use support::model::Disk;
 use support::rng::Rng;
-use support::{START_MS, now, partition};
+use support::{START_MS, committed_offsets, now, partition};
 
 const STEPS: usize = 400;
 const KEYS: usize = 12;
 const DELETE_RETENTION_MS: i64 = 1500;
+/// A producer that only numbers its batches, and those that write in transactions.
+const NUMBERED: i64 = 5;
+const TRANSACTIONAL: [i64; 3] = [20, 21, 22];
 
 /// How many seeds an ordinary run takes; `LOG_SEEDS` asks for more.
 #[expect(clippy::disallowed_methods, reason = "a person asks for more seeds")]
@@ -67,16 +72,46 @@ struct Written {
     key: String,
     value: Option<String>,
     timestamp_ms: i64,
+    /// In whose transaction.
+    transaction_of: Option<i64>,
 }
 
 #[derive(Default)]
 struct Model {
     records: BTreeMap<i64, Written>,
+    markers: BTreeMap<i64, (i64, TransactionEnd)>,
     end: i64,
     acknowledged_end: i64,
     log_start: i64,
     wanted_log_start: i64,
-    sequence: i32,
+    /// The next one of each producer.
+    sequences: BTreeMap<i64, i32>,
+}
+
+impl Model {
+    /// The marker that ended the transaction of a record.
+    fn marker_of(&self, offset: i64) -> Option<(i64, TransactionEnd)> {
+        let producer = self.records[&offset].transaction_of?;
+        let later = self.markers.range(offset..);
+        later
+            .map(|(at, marker)| (*at, *marker))
+            .find(|(_, (of, _))| *of == producer)
+            .map(|(at, (_, end))| (at, end))
+    }
+
+    /// Whether a record counts when the log is durable up to `end`: it was committed or needed no commit.
+    fn counts(&self, offset: i64, end: i64) -> bool {
+        let is_committed = |(at, marker)| at < end && marker == TransactionEnd::Commit;
+        self.records[&offset].transaction_of.is_none() || self.marker_of(offset).is_some_and(is_committed)
+    }
+
+    /// The first record of which nobody knows yet whether it counts.
+    fn first_unstable(&self, end: i64) -> Option<i64> {
+        let mut written = self.records.range(..end).filter(|(_, record)| record.transaction_of.is_some());
+        written
+            .find(|(offset, _)| self.marker_of(**offset).is_none_or(|(at, _)| at >= end))
+            .map(|(at, _)| *at)
+    }
 }
 
 struct History {
@@ -157,7 +192,8 @@ impl History {
         let at = self.now();
         let id = self.id;
         match self.rng.below(100) {
-            0..38 => self.append()?,
+            0..33 => self.append()?,
+            33..38 => self.mark()?,
             38..60 => self.round(),
             60..86 => self.clean(),
             86..88 => self.compare()?,
@@ -227,6 +263,7 @@ impl History {
             check!(end >= model.acknowledged_end, "{end} below acknowledged {}", model.acknowledged_end);
             check!(start >= model.log_start && start <= model.wanted_log_start, "log start {start}");
             model.records.split_off(&end);
+            model.markers.split_off(&end);
             (model.end, model.acknowledged_end) = (end, end);
             (model.log_start, model.wanted_log_start) = (start, start);
             self.set = Some(set);
@@ -270,9 +307,12 @@ impl History {
         if self.rng.chance(3) {
             options.codec = Codec::Lz4;
         }
-        if self.rng.chance(4) {
-            options.producer = Some(ProducerIdentity { id: ProducerId(5), epoch: ProducerEpoch(0) });
-            options.base_sequence = Some(self.model.sequence);
+        let transaction_of = self.rng.chance(3).then(|| TRANSACTIONAL[self.rng.below(TRANSACTIONAL.len())]);
+        let numbered = transaction_of.or(self.rng.chance(4).then_some(NUMBERED));
+        if let Some(producer) = numbered {
+            options.producer = Some(ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(0) });
+            options.base_sequence = Some(self.model.sequences.get(&producer).copied().unwrap_or(0));
+            options.transactional = transaction_of.is_some();
         }
         let mut builder = BatchBuilder::new(options);
         let mut records = Vec::new();
@@ -283,7 +323,7 @@ impl History {
             let value = (!self.rng.chance(5)).then(|| format!("{:0>padding$}", self.written));
             let bytes = value.as_ref().map(String::as_bytes);
             builder.append(Timestamp(timestamp_ms), Some(key.as_bytes()), bytes, &[]).expect("fits");
-            records.push(Written { key, value, timestamp_ms });
+            records.push(Written { key, value, timestamp_ms, transaction_of });
         }
         (builder.build(Offset::ZERO), records)
     }
@@ -291,13 +331,15 @@ impl History {
     fn append(&mut self) -> Result<(), String> {
         let (bytes, records) = self.batch();
         let (id, at) = (self.id, self.now());
+        let (view, _) = BatchView::parse(&bytes).expect("just built");
+        let producer = view.producer().map(|producer| producer.id.0);
         match self.set().append(id, &bytes, AppendOrigin::Client, at) {
             Ok(appended) => {
                 let model = &mut self.model;
                 check!(appended.base_offset.0 == model.end, "base offset {}", appended.base_offset);
-                let (view, _) = BatchView::parse(&bytes).expect("just built");
-                if view.producer().is_some() {
-                    model.sequence += i32::try_from(records.len()).expect("few");
+                if let Some(producer) = producer {
+                    *model.sequences.entry(producer).or_default() +=
+                        i32::try_from(records.len()).expect("few");
                 }
                 for (offset, record) in (model.end..).zip(records) {
                     model.records.insert(offset, record);
@@ -307,13 +349,34 @@ impl History {
             }
             // After a crash that took batches of it, or a deletion: it begins anew.
             Err(AppendError::OutOfOrderSequence { expected }) => {
-                self.model.sequence = expected;
+                self.model.sequences.extend(producer.map(|producer| (producer, expected)));
                 Ok(())
             }
             Err(AppendError::Poisoned { .. } | AppendError::DiskFull | AppendError::UnknownPartition) => {
                 Ok(())
             }
             Err(error) => Err(format!("append: {error}")),
+        }
+    }
+
+    fn mark(&mut self) -> Result<(), String> {
+        let producer = TRANSACTIONAL[self.rng.below(TRANSACTIONAL.len())];
+        let end = if self.rng.chance(2) { TransactionEnd::Commit } else { TransactionEnd::Abort };
+        let identity = ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(0) };
+        let marker = Marker { end, coordinator_epoch: 1 };
+        let (id, at) = (self.id, self.now());
+        match self.set().append_marker(id, identity, marker, MarkerEpoch::AtLeastKnown, at) {
+            Ok(appended) => {
+                let model = &mut self.model;
+                check!(appended.base_offset.0 == model.end, "a marker at {}", appended.base_offset);
+                model.markers.insert(model.end, (producer, end));
+                model.end += 1;
+                Ok(())
+            }
+            Err(AppendError::Poisoned { .. } | AppendError::DiskFull | AppendError::UnknownPartition) => {
+                Ok(())
+            }
+            Err(error) => Err(format!("append a marker: {error}")),
         }
     }
 
@@ -368,6 +431,7 @@ impl History {
         let (mut from, end) = (log.log_start_offset(), log.high_watermark());
         let start = from;
         let mut found: BTreeMap<i64, (String, Option<String>)> = BTreeMap::new();
+        let mut markers = BTreeSet::new();
         while from < end {
             let bytes =
                 match set.read(id, from, 700, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted) {
@@ -380,6 +444,11 @@ impl History {
             while !rest.is_empty() {
                 let (batch, after) = BatchView::parse(rest).map_err(|error| error.to_string())?;
                 check!(batch.crc_matches() && batch.next_offset() > from, "a bad batch at {from}");
+                if batch.is_control() {
+                    markers.extend((batch.record_count() > 0).then_some(batch.base_offset().0));
+                    (from, rest) = (batch.next_offset(), after);
+                    continue;
+                }
                 for record in &batch.records().map_err(|error| error.to_string())? {
                     let record = record.map_err(|error| error.to_string())?;
                     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it was text");
@@ -390,18 +459,41 @@ impl History {
                 rest = after;
             }
         }
-        self.judge(start, end, &found)
+        let told = set.log(id).expect("it was there").last_stable_offset().0;
+        let seen = match committed_offsets(set, id, 300) {
+            Err(_) if self.disk.is_off() => return Ok(()),
+            seen => seen?,
+        };
+        let model = &self.model;
+        let stable = model.first_unstable(end.0).map_or(end.0, |first| first.max(start.0));
+        check!(told == stable, "last stable offset {told}, expected {stable}");
+        let counts = |offset: &i64| *offset < stable && model.counts(*offset, end.0);
+        let expected: Vec<_> = found.range(start.0..).map(|(at, _)| *at).filter(counts).collect();
+        check!(seen == expected, "sees {seen:?} committed, expected {expected:?}");
+        for offset in found.keys() {
+            let marker = model.records.get(offset).and_then(|_| model.marker_of(*offset));
+            let is_there = marker.is_none_or(|(at, _)| at >= end.0 || markers.contains(&at));
+            check!(is_there, "{offset} is there and its marker {marker:?} is not");
+        }
+        self.judge(start, end, stable, &found)
     }
 
     fn judge(
         &mut self,
         start: Offset,
         end: Offset,
+        stable: i64,
         found: &BTreeMap<i64, (String, Option<String>)>,
     ) -> Result<(), String> {
+        let model = &self.model;
+        let counts = |offset: &i64| *offset < stable && model.counts(*offset, end.0);
         let mut last: BTreeMap<&str, i64> = BTreeMap::new();
-        for (offset, record) in self.model.records.range(..end.0) {
+        for (offset, record) in model.records.range(..stable).filter(|(offset, _)| counts(offset)) {
             last.insert(&record.key, *offset);
+        }
+        let untouched = model.records.range(stable.max(start.0)..end.0);
+        if let Some((offset, _)) = untouched.into_iter().find(|(offset, _)| !found.contains_key(offset)) {
+            return Err(format!("{offset} is above the last stable offset {stable} and gone"));
         }
         for (offset, (key, value)) in found {
             let Some(written) = self.model.records.get(offset) else {
@@ -419,7 +511,7 @@ impl History {
                 continue;
             }
             check!(has_expired, "the last record of {key}, at {offset}, is gone");
-            let risen = found.iter().find(|(_, (other, _))| other == key);
+            let risen = found.iter().find(|(at, (other, _))| other == key && counts(at));
             check!(risen.is_none(), "{key} was deleted at {offset} and is back: {risen:?}");
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Which segments of a log a pass may touch, and whether it is worth one.
 //!
-//! The rules are Kafka's (facts of the cleaner): only sealed, durable segments; none whose newest record is younger
-//! than the minimum lag. What a pass has written carries a generation, so the clean part is the leading segments that
+//! The rules are Kafka's (facts of the cleaner): only sealed, durable segments below the last stable offset; none whose
+//! newest record is younger than the minimum lag. What a pass has written carries a generation, so the clean part is the leading segments that
 //! have one; nothing else is remembered.
 
-use milepost_model::Timestamp;
+use milepost_model::{Offset, Timestamp};
 
 use crate::partition::PartitionLog;
 use crate::segment::{Segment, SegmentId};
@@ -44,10 +44,13 @@ pub(crate) fn candidate(partition: &PartitionLog, now: Timestamp) -> Option<Cand
     // What lies wholly below the log start is about to be removed.
     let next_bases = partition.segments.iter().skip(1).map(Segment::base_offset);
     let sealed = partition.segments.iter().zip(next_bases);
-    let live =
-        sealed.skip_while(|(_, next_base)| *next_base <= partition.log_start).map(|(segment, _)| segment);
-    let cleanable = |segment: &&Segment| is_durable(segment) && is_old_enough(partition, segment, now);
-    let sources: Vec<_> = live.take_while(cleanable).collect();
+    let live = sealed.skip_while(|(_, next_base)| *next_base <= partition.log_start);
+    // Of what lies above it nobody knows yet whether it counts.
+    let stable_end = partition.last_stable_offset();
+    let cleanable = |(segment, next_base): &(&Segment, Offset)| {
+        *next_base <= stable_end && is_durable(segment) && is_old_enough(partition, segment, now)
+    };
+    let sources: Vec<_> = live.take_while(cleanable).map(|(segment, _)| segment).collect();
     let clean_count = sources.iter().take_while(|segment| segment.id.generation > 0).count();
     let dirty = &sources[clean_count..];
     if dirty.is_empty() {

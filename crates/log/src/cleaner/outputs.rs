@@ -8,6 +8,7 @@ use milepost_storage::{SegmentStore, StoreError};
 
 use crate::segment::{BatchShape, Segment, SegmentId};
 use crate::settings::{MAX_SEGMENT_BYTES, PartitionConfig};
+use crate::transactions::AbortEntry;
 
 /// Segments with what was kept so far.
 #[derive(Debug)]
@@ -36,11 +37,12 @@ impl Outputs {
         Self { directory, generation, clean_end, base, created, segments: Vec::new(), unwritten: Vec::new() }
     }
 
-    /// Takes a batch that stays.
+    /// Takes a batch that stays, and the entry of the abort index that stays with it.
     pub(super) fn push(
         &mut self,
         store: &mut dyn SegmentStore,
         batch: &BatchView<'_>,
+        aborted: Option<AbortEntry>,
         config: &PartitionConfig,
     ) -> Result<(), StoreError> {
         if self.must_roll(batch, config) {
@@ -62,6 +64,9 @@ impl Outputs {
             size_bytes: batch.size_bytes() as u64,
         };
         segment.accept(shape, config.index_interval_bytes);
+        if let Some(aborted) = aborted {
+            segment.note_aborted(aborted);
+        }
         self.unwritten.extend_from_slice(batch.bytes());
         Ok(())
     }

@@ -8,11 +8,13 @@ use super::candidate::Candidate;
 use super::filter::Filter;
 use super::key_map::{Full, KeyMap};
 use super::outputs::Outputs;
+use super::transactions::{DataMet, PassedTransactions, Role};
 use super::{Replacement, ReplacementStage};
 use crate::error::ReadError;
 use crate::partition::PartitionLog;
-use crate::segment::SegmentId;
+use crate::segment::{Segment, SegmentId};
 use crate::settings::MAX_SEGMENT_BYTES;
+use crate::transactions::AbortEntry;
 
 /// Why a pass was given up. The log is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +28,6 @@ pub(crate) enum PassError {
     /// The checksum of a batch is wrong.
     #[error("the batch at offset {0} has a wrong checksum")]
     Checksum(Offset),
-    /// Records of transactions: which of them were aborted is not known here yet.
-    #[error("it holds transactional records from offset {0} on, which are not compacted yet")]
-    Transactional(Offset),
     /// One batch has more keys than a pass remembers.
     #[error("the batch at offset {0} has more keys than the cleaner can remember")]
     TooManyKeys(Offset),
@@ -44,7 +43,7 @@ impl PassError {
         match self {
             Self::Store(error) => matches!(error, StoreError::Full),
             Self::Read(error) => error.may_pass(),
-            Self::Batch { .. } | Self::Checksum(_) | Self::Transactional(_) | Self::TooManyKeys(_) => false,
+            Self::Batch { .. } | Self::Checksum(_) | Self::TooManyKeys(_) => false,
         }
     }
 }
@@ -79,6 +78,8 @@ pub(crate) struct Pass {
     generation: u32,
     /// The keys of all batches below are noted.
     map_end: Offset,
+    /// What was met of transactions, first by the mapping and then by the rewriting.
+    transactions: PassedTransactions,
     stage: Stage,
     decisions: Vec<bool>,
 }
@@ -92,6 +93,7 @@ impl Pass {
             generation: unused_generation(&candidate.sources),
             sources: candidate.sources,
             map: KeyMap::new(hash_key, max_keys),
+            transactions: PassedTransactions::default(),
             stage: Stage::Mapping { source, position: 0 },
             decisions: Vec::new(),
         }
@@ -137,12 +139,16 @@ impl Pass {
     ) -> Result<PassProgress, PassError> {
         let Stage::Mapping { source, position } = &mut self.stage else { return Ok(PassProgress::More) };
         let segment = self.sources[*source];
+        if *position == 0 {
+            self.transactions.learn(aborted_in(partition, store, segment)?);
+        }
         let bytes = partition.read_segment(store, segment, *position, budget_bytes)?;
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             let batch;
             (batch, rest) = next_batch(rest, segment, self.map_end)?;
-            if note_keys(&mut self.map, &batch, segment)? == Noted::UntilFull {
+            let (role, _) = self.transactions.pass(&batch).map_err(|reason| at(&batch, segment, reason))?;
+            if role == Role::Records && note_keys(&mut self.map, &batch, segment)? == Noted::UntilFull {
                 return self.end_mapping(partition, batch.base_offset());
             }
             self.map_end = batch.next_offset();
@@ -152,7 +158,7 @@ impl Pass {
             (*source, *position) = (*source + 1, 0);
         }
         if *source == self.sources.len() {
-            self.begin_group(partition, 0);
+            self.begin_rewriting(partition);
         }
         Ok(PassProgress::More)
     }
@@ -167,8 +173,13 @@ impl Pass {
         }
         let is_untouched = end <= self.sources[source].base_offset;
         self.sources.truncate(if is_untouched { source } else { source + 1 });
-        self.begin_group(partition, 0);
+        self.begin_rewriting(partition);
         Ok(PassProgress::More)
+    }
+
+    fn begin_rewriting(&mut self, partition: &PartitionLog) {
+        self.transactions = PassedTransactions::default();
+        self.begin_group(partition, 0);
     }
 
     /// Begins to write the sources from `first` on anew, as many as make about one segment.
@@ -212,12 +223,16 @@ impl Pass {
             return Ok(PassProgress::Publishing);
         }
         let segment = self.sources[*source];
+        if *position == 0 {
+            self.transactions.learn(aborted_in(partition, store, segment)?);
+        }
         let bytes = partition.read_segment(store, segment, *position, budget_bytes)?;
         let filter = Filter {
             map: &self.map,
             map_end: self.map_end,
             producers: &partition.producers,
             durable_end: partition.high_watermark,
+            stable_end: partition.last_stable_offset(),
             now,
             delete_retention_ms: partition.config.delete_retention_ms,
         };
@@ -225,11 +240,13 @@ impl Pass {
         while !rest.is_empty() {
             let batch;
             (batch, rest) = next_batch(rest, segment, segment.base_offset)?;
-            let kept =
-                filter.apply(&batch, &mut self.decisions).map_err(|reason| at(&batch, segment, reason))?;
-            if let Some(kept) = kept {
-                let (kept, _) = BatchView::parse(&kept).map_err(|reason| at(&batch, segment, reason))?;
-                outputs.push(store, &kept, &partition.config)?;
+            let bad = |reason| at(&batch, segment, reason);
+            let (role, aborted) = self.transactions.pass(&batch).map_err(bad)?;
+            if let Some(kept) = filter.apply(&batch, role, &mut self.decisions).map_err(bad)? {
+                let (kept, _) = BatchView::parse(&kept).map_err(bad)?;
+                // Once no data was met there is nothing that a reader must be told to skip.
+                let is_told = role == Role::Marker(DataMet::Some) || batch.base_offset() >= self.map_end;
+                outputs.push(store, &kept, aborted.filter(|_| is_told), &partition.config)?;
             }
         }
         outputs.write(store)?;
@@ -253,12 +270,6 @@ enum Noted {
 }
 
 fn note_keys(map: &mut KeyMap, batch: &BatchView<'_>, segment: SegmentId) -> Result<Noted, PassError> {
-    if batch.is_control() {
-        return Ok(Noted::All);
-    }
-    if batch.is_transactional() {
-        return Err(PassError::Transactional(batch.base_offset()));
-    }
     for record in &batch.records().map_err(|reason| at(batch, segment, reason))? {
         let record = record.map_err(|reason| at(batch, segment, reason))?;
         if let Some(key) = record.key
@@ -268,6 +279,17 @@ fn note_keys(map: &mut KeyMap, batch: &BatchView<'_>, segment: SegmentId) -> Res
         }
     }
     Ok(Noted::All)
+}
+
+/// The aborted transactions that reach into a segment. The markers of some lie in later ones.
+fn aborted_in(
+    partition: &mut PartitionLog,
+    store: &mut dyn SegmentStore,
+    segment: SegmentId,
+) -> Result<Vec<AbortEntry>, PassError> {
+    let index = partition.segment_index(segment).ok_or(ReadError::UnknownPartition)?;
+    let end = partition.segments.get(index + 1).map_or(partition.log_end, Segment::base_offset);
+    Ok(partition.aborted_between(store, segment.base_offset, end)?)
 }
 
 /// The first batch of some bytes of a segment, with its checksum checked.

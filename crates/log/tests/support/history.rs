@@ -6,7 +6,7 @@ use milepost_log::{
 };
 use milepost_model::{Offset, Timestamp};
 
-use super::model::{Disk, Model, ModelBatch};
+use super::model::{Disk, Model, ModelBatch, Part};
 use super::rng::Rng;
 use super::*;
 
@@ -21,6 +21,8 @@ macro_rules! check {
         }
     };
 }
+
+mod transactions;
 
 struct History {
     disk: Disk,
@@ -90,7 +92,9 @@ impl History {
         self.clock_ms += i64::try_from(self.rng.below(40)).expect("small");
         let dice = self.rng.below(100);
         match dice {
-            0..45 => self.append()?,
+            0..30 => self.append()?,
+            30..39 => self.append_in_transaction()?,
+            39..45 => self.mark()?,
             45..52 => self.append_again()?,
             52..75 => self.round()?,
             75..88 => self.read()?,
@@ -253,7 +257,7 @@ impl History {
             model.records(model.acknowledged_end).filter(|(offset, ..)| *offset >= model.log_start);
         let expected: Vec<_> = expected.map(|(offset, value, _)| (offset, value.clone())).collect();
         check!(found == expected, "{}: reads {} records, expected {}", model.id, found.len(), expected.len());
-        Ok(())
+        self.compare_transactions(model)
     }
 
     fn create(&mut self) {
@@ -272,6 +276,7 @@ impl History {
                 batches: Vec::new(),
                 acknowledged_end: 0,
                 created: false,
+                stable: 0,
                 log_start: 0,
                 wanted_log_start: 0,
             });
@@ -337,7 +342,8 @@ impl History {
                 );
                 check!(appended.base_offset.0 == model.end(), "base offset {}", appended.base_offset);
                 let base = model.end();
-                model.batches.push(ModelBatch { base, values, timestamp_ms, producer: numbered_as });
+                let part = Part::Outside;
+                model.batches.push(ModelBatch { base, values, timestamp_ms, producer: numbered_as, part });
                 Ok(())
             }
             Err(AppendError::Poisoned { .. } | AppendError::DiskFull) => Ok(()),
@@ -381,6 +387,9 @@ impl History {
         for model in &mut self.models {
             let Some(log) = set.log(model.id) else { return Err(format!("{} is gone", model.id)) };
             let end = log.high_watermark().0;
+            let stable = log.last_stable_offset().0;
+            check!(stable >= model.stable && stable <= end, "last stable offset {stable} of {model:?}");
+            model.stable = stable;
             check!(end >= model.acknowledged_end && end <= model.end(), "high watermark {end} of {model:?}");
             model.acknowledged_end = end;
             model.created |= log.is_durable();
@@ -404,6 +413,12 @@ impl History {
 
     fn read(&mut self) -> Result<(), String> {
         let index = self.rng.below(self.models.len());
+        if self.rng.chance(3) {
+            let models = std::mem::take(&mut self.models);
+            let compared = self.compare_transactions(&models[index]);
+            self.models = models;
+            return compared;
+        }
         let model = &self.models[index];
         let high_watermark =
             self.set.as_ref().and_then(|set| set.log(model.id)).map_or(0, |log| log.high_watermark().0);

@@ -1,6 +1,7 @@
 //! What the tests of this room share: time, batches, and driving a [`LogSet`] to rest.
 #![allow(dead_code, reason = "every test file uses another part")]
 
+pub(crate) mod cleaning;
 pub(crate) mod dump;
 pub(crate) mod history;
 pub(crate) mod model;

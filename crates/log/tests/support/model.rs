@@ -1,9 +1,10 @@
 //! The plain model that histories are compared with, and the disks they run on.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use milepost_log::LogKind;
-use milepost_model::TopicPartition;
+use milepost_model::{TopicPartition, TransactionEnd};
 use milepost_storage::{Engine, LocalEngine, LocalSettings, MemoryDisk, MemoryEngine, SimulatedFileSystem};
 
 /// What a history runs on.
@@ -51,12 +52,21 @@ impl Disk {
     }
 }
 
+/// What a batch is to the transactions of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Outside,
+    Of(i64),
+    Marker(i64, TransactionEnd),
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct ModelBatch {
     pub(crate) base: i64,
     pub(crate) values: Vec<Vec<u8>>,
     pub(crate) timestamp_ms: i64,
     pub(crate) producer: Option<(i64, i32)>,
+    pub(crate) part: Part,
 }
 
 impl ModelBatch {
@@ -73,6 +83,8 @@ pub(crate) struct Model {
     pub(crate) batches: Vec<ModelBatch>,
     pub(crate) acknowledged_end: i64,
     pub(crate) created: bool,
+    /// The last stable offset that somebody was told.
+    pub(crate) stable: i64,
     pub(crate) log_start: i64,
     pub(crate) wanted_log_start: i64,
 }
@@ -90,6 +102,49 @@ impl Model {
             })
         });
         records.filter(move |(offset, ..)| *offset < end)
+    }
+
+    /// Where the transaction of a producer began that is open when the log ends at `end`.
+    pub(crate) fn open_transaction(&self, producer: i64, end: i64) -> Option<i64> {
+        self.open_transactions(end).get(&producer).copied()
+    }
+
+    fn open_transactions(&self, end: i64) -> BTreeMap<i64, i64> {
+        let mut open = BTreeMap::new();
+        for batch in self.batches.iter().filter(|batch| batch.end() <= end) {
+            match batch.part {
+                Part::Outside => {}
+                Part::Of(producer) => _ = open.entry(producer).or_insert(batch.base),
+                Part::Marker(producer, _) => _ = open.remove(&producer),
+            }
+        }
+        open
+    }
+
+    /// Where readers of committed records stop when the log begins at `start` and is durable up to `end`.
+    pub(crate) fn last_stable(&self, start: i64, end: i64) -> i64 {
+        let first = self.open_transactions(end).into_values().min();
+        first.map_or(end, |first| first.max(start))
+    }
+
+    /// What they see of it.
+    pub(crate) fn committed(&self, start: i64, end: i64) -> Vec<i64> {
+        let stable = self.last_stable(start, end);
+        // Backwards, so that the end of each transaction is known before its batches.
+        let mut aborting = BTreeSet::new();
+        let mut seen = Vec::new();
+        for batch in self.batches.iter().rev().filter(|batch| batch.end() <= end) {
+            match batch.part {
+                Part::Marker(producer, TransactionEnd::Abort) => _ = aborting.insert(producer),
+                Part::Marker(producer, TransactionEnd::Commit) => _ = aborting.remove(&producer),
+                Part::Of(producer) if aborting.contains(&producer) => {}
+                Part::Of(_) | Part::Outside => {
+                    seen.extend((batch.base..batch.end()).filter(|at| (start..stable).contains(at)).rev());
+                }
+            }
+        }
+        seen.reverse();
+        seen
     }
 
     /// The batches of a producer, last first.
