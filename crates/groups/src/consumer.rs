@@ -7,15 +7,21 @@
 //! - `record`, `codec`: what the records say. `state`: the group that they make.
 //! - `heartbeat`: one heartbeat from its checks to its answer; `subscription`, `target` and `reconcile` are its three steps,
 //!   `assignor` and `regex` what they rest on. `leave`: members go.
+//! - `upgrade` and `downgrade`: a classic group becomes a consumer group, and the other way round. `mixed`: members that
+//!   speak the classic protocol, whose bytes are `embedded_protocol`.
 //! - `soft`, `timers`: sessions and other deadlines. `offsets`, `describe`: what else is asked about such a group.
 
 mod assignor;
 mod codec;
 mod describe;
+mod downgrade;
 mod draft;
+mod embedded_protocol;
 mod heartbeat;
 mod leave;
+mod mixed;
 mod offsets;
+mod policy;
 mod reconcile;
 mod record;
 mod regex;
@@ -25,8 +31,10 @@ mod subscription;
 mod target;
 mod timers;
 mod topics;
+mod upgrade;
 
 pub use assignor::Assignor;
+pub use policy::MigrationPolicy;
 pub use record::{
     Assignment, ClassicMember, ConsumerChange, ConsumerMember, ConsumerRecord, CurrentAssignment, Epoch,
     GroupEpoch, OwnedPartitions, ResolvedRegex, TargetEpoch,
@@ -37,7 +45,8 @@ pub(crate) use codec::{decode, encode};
 pub(crate) use describe::describe_consumer_group;
 pub(crate) use draft::Draft;
 pub(crate) use heartbeat::consumer_group_heartbeat;
-pub(crate) use leave::leave_by_administrator;
+pub(crate) use leave::leave_consumer_group;
+pub(crate) use mixed::{heartbeat_in_consumer_group, join_consumer_group, sync_in_consumer_group};
 pub(crate) use offsets::{check_commit, check_fetch};
 pub(crate) use soft::ConsumerSoft;
 pub(crate) use state::ConsumerGroup;

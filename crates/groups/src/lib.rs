@@ -35,7 +35,8 @@ mod view;
 
 pub use consumer::{
     Assignment, Assignor, ClassicMember, ClusterTopic, ClusterTopics, ConsumerChange, ConsumerMember,
-    ConsumerRecord, CurrentAssignment, Epoch, GroupEpoch, OwnedPartitions, ResolvedRegex, TargetEpoch,
+    ConsumerRecord, CurrentAssignment, Epoch, GroupEpoch, MigrationPolicy, OwnedPartitions, ResolvedRegex,
+    TargetEpoch,
 };
 pub use error::{EmbeddedRefusal, GroupError};
 pub use milepost_model::partition_for;

@@ -89,8 +89,8 @@ pub(crate) struct Waiting {
     pub(crate) call: Call,
 }
 
-/// Which request waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which request waits, or is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Call {
     Join,
     Sync,

@@ -68,6 +68,8 @@ pub struct JoinGroup<'a> {
     pub new_member: NewMember,
     /// What a static leader that comes back can handle.
     pub static_leader: StaticLeader,
+    /// The topics of the cluster, as they are now: a consumer group may have members that speak this protocol.
+    pub topics: Arc<ClusterTopics>,
 }
 
 /// One protocol of a joining member.
@@ -114,6 +116,8 @@ pub struct SyncGroup<'a> {
     pub protocol: Option<&'a str>,
     /// From the leader: what each member gets. Empty from followers.
     pub assignments: Vec<MemberAssignment<'a>>,
+    /// The topics of the cluster, as they are now.
+    pub topics: Arc<ClusterTopics>,
 }
 
 /// What the leader assigned to one member.
@@ -126,7 +130,7 @@ pub struct MemberAssignment<'a> {
 }
 
 /// Heartbeat.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Heartbeat<'a> {
     /// The group.
     pub group_id: &'a str,
@@ -136,6 +140,8 @@ pub struct Heartbeat<'a> {
     pub group_instance_id: Option<&'a str>,
     /// The generation the member is in.
     pub generation: Generation,
+    /// The topics of the cluster, as they are now.
+    pub topics: Arc<ClusterTopics>,
 }
 
 /// LeaveGroup.
@@ -145,6 +151,8 @@ pub struct LeaveGroup<'a> {
     pub group_id: &'a str,
     /// Who leaves.
     pub members: Vec<LeavingMember<'a>>,
+    /// The topics of the cluster, as they are now.
+    pub topics: Arc<ClusterTopics>,
 }
 
 /// One member that leaves.
@@ -312,7 +320,7 @@ pub struct ListGroups {
 pub enum GroupType {
     /// The members assign (JoinGroup and SyncGroup), or there are none, only offsets.
     Classic,
-    /// The coordinator assigns (KIP-848). No such group exists here yet, so a filter for it matches nothing.
+    /// The coordinator assigns (KIP-848), also if members speak the classic protocol.
     Consumer,
 }
 

@@ -1,6 +1,6 @@
 //! What an operator may set about groups, under Kafka's names and with Kafka's defaults.
 
-use crate::consumer::Assignor;
+use crate::consumer::{Assignor, MigrationPolicy};
 
 /// The settings of groups and committed offsets. The edge fills it; nothing here reads a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct GroupSettings {
     pub consumer_assignors: Vec<Assignor>,
     /// `group.consumer.assignment.interval.ms`: how long after a new assignment the next one is made at the earliest.
     pub consumer_assignment_interval_ms: u64,
+    /// `group.consumer.migration.policy`: which way a group with members may change its protocol.
+    pub consumer_migration_policy: MigrationPolicy,
     /// `offset.metadata.max.bytes`: the longest metadata of a commit. In spite of its name, Kafka counts UTF-16 units.
     pub offset_metadata_max_units: usize,
     /// `offsets.retention.minutes`, in milliseconds: how long an offset nobody uses is kept.
@@ -43,6 +45,7 @@ impl Default for GroupSettings {
             consumer_max_size: i32::MAX as usize,
             consumer_assignors: Assignor::ALL.to_vec(),
             consumer_assignment_interval_ms: 1_000,
+            consumer_migration_policy: MigrationPolicy::Bidirectional,
             offset_metadata_max_units: 4_096,
             offsets_retention_ms: 10_080 * 60_000,
             offsets_retention_check_interval_ms: 600_000,

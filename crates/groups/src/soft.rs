@@ -72,7 +72,8 @@ pub(crate) struct Session {
 /// for the topic). The soft state that rests on it is then of no use, and is made anew from the hard state.
 #[derive(Debug)]
 struct Decided {
-    classic: Arc<ClassicGroup>,
+    /// What it says; `None`: that the group is no longer a classic one.
+    classic: Option<Arc<ClassicGroup>>,
     /// When to look whether it was written, even if nobody asks about the group before.
     check_at: Instant,
 }
@@ -244,7 +245,12 @@ impl SoftGroup {
     /// From now on the soft state rests on this record.
     pub(crate) fn note_decided(&mut self, classic: &Arc<ClassicGroup>, now: Now) {
         let check_at = now.monotonic.plus_ms(RECORD_CHECK_MS);
-        self.decided = Some(Decided { classic: Arc::clone(classic), check_at });
+        self.decided = Some(Decided { classic: Some(Arc::clone(classic)), check_at });
+    }
+
+    /// From now on nothing is left of the classic group, if the record that says so is written.
+    pub(crate) fn note_ended(&mut self, now: Now) {
+        self.decided = Some(Decided { classic: None, check_at: now.monotonic.plus_ms(RECORD_CHECK_MS) });
     }
 
     /// A member fetched its assignment.
@@ -267,7 +273,11 @@ impl SoftGroup {
 
 impl Decided {
     fn is_written(&self, recorded: Option<&Arc<ClassicGroup>>) -> bool {
-        recorded.is_some_and(|recorded| Arc::ptr_eq(recorded, &self.classic) || *recorded == self.classic)
+        match (recorded, &self.classic) {
+            (Some(recorded), Some(decided)) => Arc::ptr_eq(recorded, decided) || recorded == decided,
+            (None, None) => true,
+            _ => false,
+        }
     }
 }
 

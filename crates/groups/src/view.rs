@@ -13,7 +13,7 @@ use crate::soft::SoftGroup;
 use crate::{ClassicGroup, GroupError, Member};
 
 /// The protocol type of consumers. Only of them is it known what their bytes mean.
-const CONSUMER: &str = "consumer";
+pub(crate) const CONSUMER: &str = "consumer";
 
 /// The state of a group, under Kafka's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use harness::{Machine, command, print};
-use milepost_groups::GroupSettings;
+use milepost_groups::{GroupSettings, MigrationPolicy};
 
 /// What stands in front of an expected line.
 const INDENT: &str = "    ";
@@ -44,6 +44,10 @@ fn settings(text: &str) -> GroupSettings {
             "group.consumer.max.size" => settings.consumer_max_size = usize::try_from(number()).unwrap(),
             "group.consumer.assignment.interval.ms" => {
                 settings.consumer_assignment_interval_ms = number().unsigned_abs();
+            }
+            "group.consumer.migration.policy" => {
+                let policy = MigrationPolicy::ALL.into_iter().find(|policy| policy.name() == value);
+                settings.consumer_migration_policy = policy.expect("a policy");
             }
             "group.max.size" => settings.max_size = usize::try_from(number()).unwrap(),
             "offsets.retention.minutes" => settings.offsets_retention_ms = number() * 60_000,

@@ -1,9 +1,9 @@
 //! The bytes that consumers hand to each other through JoinGroup (subscription) and SyncGroup (assignment).
 //!
-//! The coordinator stores them as they came. It reads only the topics of a subscription (to know who subscribes to
-//! what), and tools read assignments. Whatever a client sent, the worst that comes of it is a [`DecodeError`]
-//! (KAFKA-20570): a custom protocol may use any bytes at all. Both are written by members of a group, in version 0,
-//! which every consumer since Kafka 0.9 reads. Called by `groups`, `client` and the tools.
+//! The coordinator stores them as they came, and reads them only to know who subscribes to what, and where members of both
+//! group protocols are in one group. Whatever a client sent, the worst that comes of it is a [`DecodeError`]
+//! (KAFKA-20570): a custom protocol may use any bytes at all. What is written is version 0, which every consumer since
+//! Kafka 0.9 reads, unless the reader's own version is known. Called by `groups`, `client` and the tools.
 
 use milepost_model::PartitionIndex;
 
@@ -16,6 +16,59 @@ mod tests;
 /// The version that is written: it says all that an assignor without memory needs.
 const VERSION_WRITTEN: i16 = 0;
 
+/// The newest version that is known.
+const VERSION_MAX: i16 = 3;
+/// The first versions of a subscription that hold these fields.
+const OWNED_PARTITIONS_FROM: i16 = 1;
+const GENERATION_FROM: i16 = 2;
+const RACK_ID_FROM: i16 = 3;
+
+/// What a member says to whoever assigns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subscription<'a> {
+    /// The topics it subscribes to.
+    pub topics: Vec<&'a str>,
+    /// The partitions it has, if it says so.
+    pub owned: Vec<AssignedTopic<'a>>,
+    /// Where it runs.
+    pub rack_id: Option<&'a str>,
+}
+
+impl<'a> Subscription<'a> {
+    /// Reads a subscription of any version. Of one that is newer than is known here, the fields that are known.
+    ///
+    /// # Errors
+    /// What is malformed; also an empty or negative version.
+    pub fn decode(subscription: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(subscription);
+        let version = read_version(&mut reader)?;
+        let topics = read_topics(&mut reader)?;
+        reader.nullable_bytes(Format::Plain, "userData")?;
+        let mut owned = Vec::new();
+        if version >= OWNED_PARTITIONS_FROM {
+            for _ in 0..reader.array_length(Format::Plain, "ownedPartitions")? {
+                owned.push(AssignedTopic::read(&mut reader)?);
+            }
+        }
+        if version >= GENERATION_FROM {
+            reader.i32("generationId")?;
+        }
+        let rack_id = match version {
+            RACK_ID_FROM.. => reader.nullable_string(Format::Plain, "rackId")?,
+            _ => None,
+        };
+        Ok(Self { topics, owned, rack_id })
+    }
+}
+
+/// The version of a subscription, or the newest known one if that is older: what its member can read.
+///
+/// # Errors
+/// An empty or negative version.
+pub fn version_of(subscription: &[u8]) -> Result<i16, DecodeError> {
+    Ok(read_version(&mut Reader::new(subscription))?.min(VERSION_MAX))
+}
+
 /// The topics that a subscription names, in the client's order.
 ///
 /// Every version since 0 begins with them, so a newer version than is known here can be read as well.
@@ -25,6 +78,10 @@ const VERSION_WRITTEN: i16 = 0;
 pub fn subscribed_topics(subscription: &[u8]) -> Result<Vec<&str>, DecodeError> {
     let mut reader = Reader::new(subscription);
     read_version(&mut reader)?;
+    read_topics(&mut reader)
+}
+
+fn read_topics<'a>(reader: &mut Reader<'a>) -> Result<Vec<&'a str>, DecodeError> {
     let mut topics = Vec::new();
     for _ in 0..reader.array_length(Format::Plain, "topics")? {
         topics.push(reader.string(Format::Plain, "topic")?);
@@ -88,13 +145,21 @@ impl<'a> Assignment<'a> {
         Ok(Self { partitions, user_data })
     }
 
-    /// The bytes of the assignment.
+    /// The bytes of the assignment, in version 0.
     ///
     /// # Errors
     /// When a name is too long, or there is too much of something.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        self.encode_as(VERSION_WRITTEN)
+    }
+
+    /// The bytes of the assignment in a version that [`version_of`] found; all have the same fields.
+    ///
+    /// # Errors
+    /// When a name is too long, or there is too much of something.
+    pub fn encode_as(&self, version: i16) -> Result<Vec<u8>, EncodeError> {
         let mut out = Vec::new();
-        put_i16(&mut out, VERSION_WRITTEN);
+        put_i16(&mut out, version);
         put_length(&mut out, Format::Plain, Some(self.partitions.len()), "assignedPartitions")?;
         for assigned in &self.partitions {
             put_string(&mut out, Format::Plain, assigned.topic, "topic")?;
@@ -119,9 +184,9 @@ impl<'a> AssignedTopic<'a> {
     }
 }
 
-fn read_version(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+fn read_version(reader: &mut Reader<'_>) -> Result<i16, DecodeError> {
     match reader.i16("the version")? {
-        0.. => Ok(()),
+        version @ 0.. => Ok(version),
         _ => Err(DecodeError::InvalidValue("the version")),
     }
 }

@@ -100,6 +100,12 @@ pub const BROKER_SETTINGS: &[Setting] = &[
     ),
     setting("group.consumer.max.size", COUNT, "2147483647", "The most members a consumer group may have."),
     setting(
+        "group.consumer.migration.policy",
+        Kind::OneOf(&["bidirectional", "upgrade", "downgrade", "disabled"]),
+        "bidirectional",
+        "Which way a group with members may change its protocol: from classic to consumer (upgrade), back (downgrade), both, or neither.",
+    ),
+    setting(
         "group.consumer.min.assignment.interval.ms",
         Kind::Int { min: 0, max: INT_MAX },
         "0",

@@ -1,6 +1,6 @@
 //! The broker's settings as the rest of the broker reads them.
 
-use milepost_groups::Assignor;
+use milepost_groups::{Assignor, MigrationPolicy};
 
 use super::load::ConfigError;
 use super::settings::broker_setting;
@@ -186,6 +186,13 @@ fn assignors(list: &str) -> Vec<Assignor> {
     if assignors.is_empty() { vec![Assignor::Uniform] } else { assignors }
 }
 
+fn migration_policy(word: &str) -> MigrationPolicy {
+    MigrationPolicy::ALL
+        .into_iter()
+        .find(|policy| policy.name() == word.trim())
+        .expect("the kind names every policy")
+}
+
 fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
     const MS_PER_MINUTE: i64 = 60_000;
     let number = |name: &str| {
@@ -209,6 +216,9 @@ fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
         consumer_max_size: size("group.consumer.max.size"),
         consumer_assignors: assignors(values.get(broker_setting("group.consumer.assignors")).0),
         consumer_assignment_interval_ms: ms("group.consumer.assignment.interval.ms"),
+        consumer_migration_policy: migration_policy(
+            values.get(broker_setting("group.consumer.migration.policy")).0,
+        ),
         offset_metadata_max_units: size("offset.metadata.max.bytes"),
         offsets_retention_ms: number("offsets.retention.minutes").saturating_mul(MS_PER_MINUTE),
         offsets_retention_check_interval_ms: ms("offsets.retention.check.interval.ms"),

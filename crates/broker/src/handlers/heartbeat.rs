@@ -16,6 +16,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &HeartbeatR
         member_id: request.member_id,
         group_instance_id: request.group_instance_id,
         generation: Generation(request.generation_id),
+        topics: node.cluster_topics(),
     };
     node.ask(
         context.now,

@@ -50,6 +50,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &JoinGroupR
         } else {
             StaticLeader::SeesFormerLeader
         },
+        topics: node.cluster_topics(),
     };
     let asked = Asked { member_id: request.member_id.to_owned() };
     node.ask(

@@ -37,7 +37,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &LeaveGroup
             .map(|(id, instance)| ((*id).to_owned(), instance.map(str::to_owned)))
             .collect(),
     };
-    let leave = LeaveGroup { group_id: request.group_id, members };
+    let leave = LeaveGroup { group_id: request.group_id, members, topics: node.cluster_topics() };
     node.ask(
         context.now,
         context.key,

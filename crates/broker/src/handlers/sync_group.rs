@@ -30,6 +30,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &SyncGroupR
             .iter()
             .map(|entry| MemberAssignment { member_id: entry.member_id, assignment: entry.assignment })
             .collect(),
+        topics: node.cluster_topics(),
     };
     node.ask(context.now, context.key, GroupAnswer::SyncGroup, request.group_id, Request::SyncGroup(sync));
     Ok(())

@@ -2,6 +2,7 @@
 
 use milepost_model::Ticket;
 
+use crate::consumer::heartbeat_in_consumer_group;
 use crate::request::Heartbeat;
 use crate::turn::Turn;
 use crate::view::GroupView;
@@ -10,7 +11,10 @@ use crate::{GroupError, GroupState, Reply};
 /// Handles Heartbeat.
 pub(crate) fn heartbeat(turn: &mut Turn<'_>, ticket: Ticket, request: &Heartbeat<'_>) {
     let hard = turn.hard.group(request.group_id);
-    let result = beat(turn, request);
+    let result = match hard.and_then(|hard| Some((hard, hard.consumer()?))) {
+        Some((hard, group)) => heartbeat_in_consumer_group(turn, hard, group, request),
+        None => beat(turn, request),
+    };
     turn.answer(hard, ticket, Reply::Heartbeat(result));
 }
 

@@ -8,6 +8,7 @@ use milepost_records::MAX_STRING_BYTES;
 use super::phases::{self, Began, rebalance_of};
 use super::static_member;
 use crate::admin::group_tombstones;
+use crate::consumer::join_consumer_group;
 use crate::hard::HardGroup;
 use crate::rebalance::{Phase, Protocol, Waiting, has_same_protocols};
 use crate::request::{JoinGroup, NewMember};
@@ -41,11 +42,9 @@ pub(crate) fn join_group(turn: &mut Turn<'_>, ticket: Ticket, request: &JoinGrou
         turn.answer(hard, ticket, Reply::JoinGroup(Err(refused)));
         return;
     }
-    let consumer = hard.and_then(HardGroup::consumer);
-    if consumer.is_some_and(|consumer| !consumer.members().is_empty()) {
-        let member_id = request.member_id.map(Arc::from);
-        let refused = JoinRefused { error: GroupError::InconsistentGroupProtocol, member_id };
-        turn.answer(hard, ticket, Reply::JoinGroup(Err(refused)));
+    let consumer = hard.and_then(|hard| Some((hard, hard.consumer()?)));
+    if let Some((hard, consumer)) = consumer.filter(|(_, consumer)| !consumer.members().is_empty()) {
+        join_consumer_group(turn, ticket, hard, consumer, request);
         return;
     }
     let mut group = turn.soft.take(request.group_id, hard, turn.now);
@@ -291,7 +290,7 @@ fn member(request: &JoinGroup<'_>, member_id: Arc<str>) -> Member {
 }
 
 /// A record has no way to say −1 but "the session timeout", so neither has the state.
-pub(super) fn rebalance_timeout_ms(request: &JoinGroup<'_>) -> i32 {
+pub(crate) fn rebalance_timeout_ms(request: &JoinGroup<'_>) -> i32 {
     request.rebalance_timeout_ms.filter(|timeout_ms| *timeout_ms != -1).unwrap_or(request.session_timeout_ms)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use milepost_model::Ticket;
 
 use super::phases;
-use crate::consumer::leave_by_administrator;
+use crate::consumer::leave_consumer_group;
 use crate::hard::HardGroup;
 use crate::request::{LeaveGroup, LeavingMember};
 use crate::soft::SoftGroup;
@@ -21,7 +21,7 @@ pub(crate) fn leave_group(turn: &mut Turn<'_>, ticket: Ticket, request: &LeaveGr
         return;
     }
     if let Some((hard, group)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) {
-        let results = leave_by_administrator(turn, hard, group, &request.members);
+        let results = leave_consumer_group(turn, hard, group, request);
         turn.answer(Some(hard), ticket, Reply::LeaveGroup(Ok(results)));
         return;
     }

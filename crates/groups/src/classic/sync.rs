@@ -5,6 +5,7 @@ use std::sync::Arc;
 use milepost_model::Ticket;
 
 use super::phases;
+use crate::consumer::sync_in_consumer_group;
 use crate::hard::HardGroup;
 use crate::rebalance::{Call, Rebalance, Waiting, metadata_for};
 use crate::request::SyncGroup;
@@ -16,6 +17,10 @@ use crate::{GroupError, GroupState, MemberAssignment, Reply, Synced};
 /// Handles SyncGroup.
 pub(crate) fn sync_group(turn: &mut Turn<'_>, ticket: Ticket, request: &SyncGroup<'_>) {
     let hard = turn.hard.group(request.group_id);
+    if let Some((hard, group)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) {
+        sync_in_consumer_group(turn, ticket, hard, group, request);
+        return;
+    }
     let view = GroupView::new(hard, turn.soft.group(request.group_id));
     if let Err(error) = check(&view, request) {
         turn.answer(hard, ticket, Reply::SyncGroup(Err(error)));

@@ -8,7 +8,8 @@ use milepost_records::offsets::consumer_group::MemberState;
 
 use super::reconcile::{self, Subscription};
 use super::record::{Assignment, ConsumerChange, ConsumerMember, CurrentAssignment, Epoch};
-use super::{Assignor, Draft, leave, subscription, target};
+use super::topics::ClusterTopics;
+use super::{Assignor, Draft, leave, subscription, target, upgrade};
 use crate::hard::HardGroup;
 use crate::request::{ConsumerGroupHeartbeat, HeartbeatStep, HowToLeave};
 use crate::turn::Turn;
@@ -68,8 +69,8 @@ fn beat(
     request: &ConsumerGroupHeartbeat<'_>,
     epoch: Epoch,
 ) -> Result<ConsumerHeartbeat, GroupError> {
-    let mut draft = open_group(turn, hard, request, epoch)?;
-    check_room(turn, &draft, request)?;
+    let Opened { mut draft, upgraded } = open_group(turn, hard, request, epoch)?;
+    check_room(turn, &draft, request.member_id, request.instance_id)?;
     let member_id = draft
         .members()
         .get_key_value(request.member_id)
@@ -86,7 +87,11 @@ fn beat(
     target::update_target(&mut draft, topics, turn.settings, turn.now);
     let how = if changed.subscription { Subscription::Changed } else { Subscription::AsBefore };
     let current = reconcile::reconcile(&mut draft, topics, &member_id, how, request.owned.as_ref())?;
-    note_deadlines(turn, &draft, request, &member_id, &assigned_before, &current);
+    if let Some(classic) = upgraded {
+        upgrade::take_over(turn, classic, &draft);
+    }
+    note_deadlines(turn, &draft, &member_id, &assigned_before, &current);
+    note_topics_checked(turn, &draft, topics);
     let is_told = epoch == Epoch::JOINING || is_full(request) || current.assigned != assigned_before.assigned;
     turn.records.extend(draft.into_records());
     Ok(ConsumerHeartbeat {
@@ -97,35 +102,45 @@ fn beat(
     })
 }
 
-/// The group; only who joins makes a new one. An empty classic group gives way, one with members does not.
+/// A group to be decided about.
+struct Opened<'a> {
+    draft: Draft<'a>,
+    /// The classic group that it was until now.
+    upgraded: Option<&'a HardGroup>,
+}
+
+/// The group; only who joins makes a new one. An empty classic group gives way, one with members becomes a consumer group.
 fn open_group<'a>(
-    turn: &Turn<'a>,
+    turn: &mut Turn<'_>,
     hard: Option<&'a HardGroup>,
     request: &ConsumerGroupHeartbeat<'_>,
     epoch: Epoch,
-) -> Result<Draft<'a>, GroupError> {
+) -> Result<Opened<'a>, GroupError> {
+    let opened = |draft| Ok(Opened { draft, upgraded: None });
     if let Some((hard, group)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) {
-        return Ok(Draft::of(Arc::clone(hard.id()), group));
+        return opened(Draft::of(Arc::clone(hard.id()), group));
     }
     if epoch != Epoch::JOINING {
         return Err(GroupError::GroupIdNotFound);
     }
-    let Some(hard) = hard else { return Ok(Draft::new(request.group_id.into(), Vec::new())) };
+    let Some(hard) = hard else { return opened(Draft::new(request.group_id.into(), Vec::new())) };
     if GroupView::new(Some(hard), turn.soft.group(request.group_id)).state() != GroupState::Empty {
-        return Err(GroupError::GroupIdNotFound);
+        let draft = upgrade::upgraded(turn, hard, &request.topics)?;
+        return Ok(Opened { draft, upgraded: Some(hard) });
     }
     let tombstone = Record::Group(GroupRecord { group: Arc::clone(hard.id()), classic: None });
-    Ok(Draft::new(Arc::clone(hard.id()), vec![tombstone]))
+    opened(Draft::new(Arc::clone(hard.id()), vec![tombstone]))
 }
 
 /// A member that is there already takes no further room, nor does one that comes in a static member's place (KAFKA-20601).
-fn check_room(
+pub(super) fn check_room(
     turn: &Turn<'_>,
     draft: &Draft<'_>,
-    request: &ConsumerGroupHeartbeat<'_>,
+    member_id: &str,
+    instance_id: Option<&str>,
 ) -> Result<(), GroupError> {
-    let is_there = draft.member(request.member_id).is_some()
-        || request.instance_id.is_some_and(|instance| draft.static_member(instance).is_some());
+    let is_there = draft.member(member_id).is_some()
+        || instance_id.is_some_and(|instance| draft.static_member(instance).is_some());
     if is_there || draft.members().len() < turn.settings.consumer_max_size {
         Ok(())
     } else {
@@ -153,7 +168,8 @@ fn find_member(
         None if epoch == Epoch::JOINING => Ok(draft.member(member_id).cloned()),
         None => Err(GroupError::UnknownMemberId),
         Some((id, member)) if epoch == Epoch::JOINING => {
-            if draft.current(&id).epoch != Epoch::AWAY {
+            // One that speaks the other protocol says nothing when it goes.
+            if member.classic.is_none() && draft.current(&id).epoch != Epoch::AWAY {
                 return Err(GroupError::UnreleasedInstanceId);
             }
             replace(draft, &id, &member, member_id);
@@ -187,7 +203,12 @@ fn check_epoch(
 }
 
 /// A static member is back under another member id: it inherits all that its predecessor had.
-fn replace(draft: &mut Draft<'_>, old_id: &Arc<str>, member: &Arc<ConsumerMember>, new_id: &Arc<str>) {
+pub(super) fn replace(
+    draft: &mut Draft<'_>,
+    old_id: &Arc<str>,
+    member: &Arc<ConsumerMember>,
+    new_id: &Arc<str>,
+) {
     let current = CurrentAssignment {
         epoch: Epoch::JOINING,
         previous_epoch: Epoch::JOINING,
@@ -241,7 +262,6 @@ fn is_full(request: &ConsumerGroupHeartbeat<'_>) -> bool {
 fn note_deadlines(
     turn: &mut Turn<'_>,
     draft: &Draft<'_>,
-    request: &ConsumerGroupHeartbeat<'_>,
     member_id: &Arc<str>,
     before: &CurrentAssignment,
     current: &CurrentAssignment,
@@ -256,11 +276,15 @@ fn note_deadlines(
         let timeout_ms = draft.member(member_id).map_or(0, |member| member.rebalance_ms());
         consumers.begin_revocation(group_id, member_id, now.monotonic.plus_ms(timeout_ms), current.epoch);
     }
-    // What was decided may turn out never to have been written. Then the next heartbeat looks again.
+}
+
+/// The group is up to date with the topics, but for regular expressions that are yet to be looked up.
+pub(super) fn note_topics_checked(turn: &mut Turn<'_>, draft: &Draft<'_>, topics: &ClusterTopics) {
+    // What was decided may turn out never to have been written. Then the next request looks again.
     if !draft.has_records() {
-        consumers.note_checked(group_id, request.topics.version());
+        turn.soft.consumers.note_checked(draft.group_id(), topics.version());
     }
-    if super::timers::wants_resolution(draft, &request.topics, now) {
-        consumers.resolve_at(group_id, now.monotonic);
+    if super::timers::wants_resolution(draft, topics, turn.now) {
+        turn.soft.consumers.resolve_at(draft.group_id(), turn.now.monotonic);
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::record::{ConsumerChange, CurrentAssignment, Epoch, OwnedPartitions, TargetEpoch};
 use super::subscription::bump_epoch;
 use super::topics::ClusterTopics;
-use super::{ConsumerGroup, Draft};
+use super::{ConsumerGroup, Draft, downgrade};
+use crate::classic::AfterAdoption;
 use crate::hard::HardGroup;
-use crate::request::{ConsumerGroupHeartbeat, HowToLeave, LeavingMember};
+use crate::request::{ConsumerGroupHeartbeat, HowToLeave, LeaveGroup, LeavingMember};
 use crate::turn::Turn;
 use crate::{ConsumerHeartbeat, GroupError};
 
@@ -19,8 +20,8 @@ pub(super) fn leave(
     request: &ConsumerGroupHeartbeat<'_>,
     how: HowToLeave,
 ) -> Result<ConsumerHeartbeat, GroupError> {
-    let known = hard.and_then(|hard| Some((Arc::clone(hard.id()), hard.consumer()?)));
-    let (group_id, group) = known.ok_or(GroupError::GroupIdNotFound)?;
+    let known = hard.and_then(|hard| Some((hard, hard.consumer()?)));
+    let (hard, group) = known.ok_or(GroupError::GroupIdNotFound)?;
     let member_id = match request.instance_id {
         None => group.members().get_key_value(request.member_id).map(|(id, _)| id),
         Some(instance) => group.static_member(instance).map(|(id, _)| id),
@@ -29,18 +30,18 @@ pub(super) fn leave(
     if *member_id != *request.member_id {
         return Err(GroupError::FencedInstanceId);
     }
-    let mut draft = Draft::of(group_id, group);
+    let mut draft = Draft::of(Arc::clone(hard.id()), group);
     let epoch = match how {
         HowToLeave::ForAWhile => {
             go_away(&mut draft, &member_id);
+            turn.records.extend(draft.into_records());
             Epoch::AWAY
         }
         HowToLeave::ForGood => {
-            fence(&mut draft, &[Arc::clone(&member_id)], turn.soft.consumers.topics());
+            remove_for_good(turn, hard, draft, &[Arc::clone(&member_id)], &request.topics);
             Epoch::GONE
         }
     };
-    turn.records.extend(draft.into_records());
     Ok(ConsumerHeartbeat { member_id, epoch, heartbeat_interval_ms: 0, assignment: None })
 }
 
@@ -61,13 +62,15 @@ fn go_away(draft: &mut Draft<'_>, member_id: &Arc<str>) {
     draft.write(ConsumerChange::Current(Arc::clone(member_id), Some(Arc::new(away))));
 }
 
-/// Handles LeaveGroup for a consumer group: an administrator removes members, whatever protocol they speak.
-pub(crate) fn leave_by_administrator(
+/// Handles LeaveGroup for a consumer group: members that speak the classic protocol leave, or an administrator removes
+/// members, whatever protocol they speak.
+pub(crate) fn leave_consumer_group(
     turn: &mut Turn<'_>,
     hard: &HardGroup,
     group: &ConsumerGroup,
-    members: &[LeavingMember<'_>],
+    request: &LeaveGroup<'_>,
 ) -> Vec<Result<(), GroupError>> {
+    turn.soft.consumers.note_topics(&request.topics);
     let mut leaving = BTreeSet::new();
     let find = |asked: &LeavingMember<'_>| {
         let Some(instance) = asked.group_instance_id else {
@@ -84,12 +87,28 @@ pub(crate) fn leave_by_administrator(
         leaving.insert(find(asked)?);
         Ok(())
     };
-    let results = members.iter().map(&mut take).collect();
+    let results = request.members.iter().map(&mut take).collect();
     let leaving: Vec<Arc<str>> = leaving.into_iter().collect();
-    let mut draft = Draft::of(Arc::clone(hard.id()), group);
-    fence(&mut draft, &leaving, turn.soft.consumers.topics());
-    turn.records.extend(draft.into_records());
+    remove_for_good(turn, hard, Draft::of(Arc::clone(hard.id()), group), &leaving, &request.topics);
     results
+}
+
+/// Records that members are gone. If only members are left that speak the classic protocol, the group is a classic one
+/// from now on, and they rebalance among themselves.
+pub(super) fn remove_for_good(
+    turn: &mut Turn<'_>,
+    hard: &HardGroup,
+    mut draft: Draft<'_>,
+    leaving: &[Arc<str>],
+    topics: &ClusterTopics,
+) {
+    if !leaving.is_empty() && downgrade::is_due(&draft, leaving, turn.settings) {
+        let epoch = draft.epoch();
+        downgrade::downgrade(turn, hard, draft, leaving, epoch, topics, AfterAdoption::Rebalance);
+        return;
+    }
+    fence(&mut draft, leaving, Some(topics));
+    turn.records.extend(draft.into_records());
 }
 
 /// Removes members, what only they used, and moves the group epoch. A group that is empty then has nothing to assign, and

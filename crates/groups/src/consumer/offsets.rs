@@ -3,7 +3,7 @@
 use milepost_model::{PartitionIndex, TopicId};
 
 use super::ConsumerGroup;
-use super::record::{CurrentAssignment, Epoch};
+use super::record::{ConsumerMember, CurrentAssignment, Epoch};
 use crate::GroupError;
 use crate::request::{MissingGroup, OffsetCommit, OffsetFetch};
 
@@ -12,22 +12,32 @@ use crate::request::{MissingGroup, OffsetCommit, OffsetFetch};
 pub(crate) enum Committed {
     /// Anything.
     Anything,
-    /// Its epoch is not the newest: only what it has had since then, or longer (KIP-1251).
-    Older(Epoch, std::sync::Arc<CurrentAssignment>),
+    /// Its epoch is not the newest: only what it has had since then, or longer (KIP-1251). The error says so in the
+    /// words of its protocol.
+    Older(Epoch, std::sync::Arc<CurrentAssignment>, GroupError),
 }
 
 impl Committed {
     /// Whether this partition is among it.
     pub(crate) fn check(&self, topic: Option<TopicId>, partition: PartitionIndex) -> Result<(), GroupError> {
-        let Self::Older(epoch, current) = self else { return Ok(()) };
+        let Self::Older(epoch, current, stale) = self else { return Ok(()) };
         let since = topic.and_then(|topic| {
             let assigned = current.assigned.epoch(topic, partition);
             assigned.or_else(|| current.pending_revocation.epoch(topic, partition))
         });
         match since {
             Some(since) if *epoch >= since => Ok(()),
-            _ => Err(GroupError::StaleMemberEpoch),
+            _ => Err(*stale),
         }
+    }
+}
+
+/// How a member is told that its epoch is not the one it is in: one that speaks the classic protocol knows it as its
+/// generation.
+fn stale(member: &ConsumerMember) -> GroupError {
+    match member.classic {
+        Some(_) => GroupError::IllegalGeneration,
+        None => GroupError::StaleMemberEpoch,
     }
 }
 
@@ -40,8 +50,8 @@ pub(crate) fn check_commit(
         return Ok(Committed::Anything);
     }
     let member_id = request.member_id.unwrap_or_default();
-    group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
-    if request.missing_group == MissingGroup::IllegalGeneration {
+    let member = group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
+    if request.missing_group == MissingGroup::IllegalGeneration && member.classic.is_none() {
         // Such an old version does not know the errors that fence a member of a consumer group.
         return Err(GroupError::UnsupportedVersion);
     }
@@ -50,9 +60,9 @@ pub(crate) fn check_commit(
     if epoch == current.epoch {
         Ok(Committed::Anything)
     } else if epoch > current.epoch {
-        Err(GroupError::StaleMemberEpoch)
+        Err(stale(member))
     } else {
-        Ok(Committed::Older(epoch, current))
+        Ok(Committed::Older(epoch, current, stale(member)))
     }
 }
 
@@ -62,10 +72,6 @@ pub(crate) fn check_fetch(group: &ConsumerGroup, request: &OffsetFetch<'_>) -> R
         return Ok(());
     }
     let member_id = request.member_id.unwrap_or_default();
-    group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
-    if request.member_epoch == Some(group.current(member_id).epoch) {
-        Ok(())
-    } else {
-        Err(GroupError::StaleMemberEpoch)
-    }
+    let member = group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
+    if request.member_epoch == Some(group.current(member_id).epoch) { Ok(()) } else { Err(stale(member)) }
 }

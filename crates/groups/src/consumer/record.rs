@@ -93,7 +93,7 @@ pub struct ConsumerMember {
     pub rebalance_timeout_ms: Option<i32>,
     /// The assignor it prefers.
     pub server_assignor: Option<Arc<str>>,
-    /// Of a member that speaks the classic protocol, which only a foreign log has.
+    /// Of a member that speaks the classic protocol.
     pub classic: Option<ClassicMember>,
 }
 
@@ -111,6 +111,13 @@ pub struct ClassicMember {
     pub session_timeout_ms: i32,
     /// Its protocols and its bytes for each.
     pub protocols: Vec<(Arc<str>, Arc<[u8]>)>,
+}
+
+impl ClassicMember {
+    /// The session timeout as a length of time; nonsense in a foreign record counts as 0.
+    pub(crate) fn session_ms(&self) -> u64 {
+        u64::try_from(self.session_timeout_ms).unwrap_or(0)
+    }
 }
 
 /// Partitions by topic.

@@ -1,5 +1,6 @@
-//! What is known about consumer groups beyond their records: until when each member may be silent or hold what it must give
-//! up, and for which state of the topics the group was last looked at. All of it may be lost without harm.
+//! What is known about consumer groups beyond their records: until when each member may be silent, hold what it must give
+//! up, or stay away from a rebalance, and for which state of the topics the group was last looked at. All of it may be lost
+//! without harm.
 //!
 //! A deadline may be noted for a member whose record was never written, or outlive it. Whoever acts on one looks into the
 //! hard state first.
@@ -13,6 +14,7 @@ use milepost_model::Instant;
 
 use super::record::Epoch;
 use super::topics::ClusterTopics;
+use crate::rebalance::Call;
 
 /// The soft state of all consumer groups of a shard.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(crate) struct ConsumerSoft {
 struct SoftGroup {
     sessions: BTreeMap<Arc<str>, Instant>,
     revocations: BTreeMap<Arc<str>, Revocation>,
+    /// Until when members that speak the classic protocol must have joined again, or fetched what they have.
+    calls: BTreeMap<(Arc<str>, Call), Instant>,
     /// The version of the topics for which the group epoch is right.
     checked: Option<i64>,
     /// When to look up regular expressions.
@@ -51,6 +55,8 @@ pub(super) struct Due {
     pub(super) silent: Vec<Arc<str>>,
     /// Members that had to leave this epoch by now.
     pub(super) stuck: Vec<(Arc<str>, Epoch)>,
+    /// Members that did not join again, or did not fetch what they have.
+    pub(super) missing: Vec<(Arc<str>, Call)>,
     /// Whether regular expressions are to be looked up.
     pub(super) resolves: bool,
 }
@@ -68,10 +74,6 @@ impl ConsumerSoft {
         }
     }
 
-    pub(super) fn topics(&self) -> Option<&ClusterTopics> {
-        self.topics.as_deref()
-    }
-
     pub(super) fn shared_topics(&self) -> Option<Arc<ClusterTopics>> {
         self.topics.clone()
     }
@@ -85,12 +87,43 @@ impl ConsumerSoft {
     }
 
     pub(super) fn keep_session(&mut self, group_id: &Arc<str>, member_id: &Arc<str>, deadline: Instant) {
-        if let Some(session) = self.group(group_id).sessions.get_mut(member_id) {
+        if let Some(session) = self.group(group_id).sessions.get_mut(member_id)
+            && *session <= deadline
+        {
             *session = deadline;
             return;
         }
         self.group(group_id).sessions.insert(Arc::clone(member_id), deadline);
         self.wake(group_id, deadline);
+    }
+
+    /// Begins to wait for a call of a member, if that was not waited for already.
+    pub(super) fn expect(
+        &mut self,
+        group_id: &Arc<str>,
+        member_id: &Arc<str>,
+        call: Call,
+        deadline: Instant,
+    ) {
+        let expected = self.group(group_id).calls.entry((Arc::clone(member_id), call)).or_insert(deadline);
+        let deadline = *expected;
+        self.wake(group_id, deadline);
+    }
+
+    /// A call of a member came, or is no longer waited for.
+    pub(super) fn note_call(&mut self, group_id: &Arc<str>, member_id: &Arc<str>, call: Call) {
+        if let Some(group) = self.groups.get_mut(group_id) {
+            group.calls.remove(&(Arc::clone(member_id), call));
+        }
+    }
+
+    /// The group is made anew of members of a classic one: nothing is waited for that was before.
+    pub(super) fn begin_group(&mut self, group_id: &Arc<str>) {
+        let group = self.group(group_id);
+        group.sessions.clear();
+        group.revocations.clear();
+        group.calls.clear();
+        group.checked = None;
     }
 
     pub(super) fn begin_revocation(
@@ -165,12 +198,21 @@ impl ConsumerSoft {
             }
             !is_over
         });
+        group.calls.retain(|(member_id, call), deadline| {
+            let is_over = *deadline <= now;
+            if is_over {
+                due.missing.push((Arc::clone(member_id), *call));
+            }
+            !is_over
+        });
         due.resolves = group.resolve_at.is_some_and(|at| at <= now);
         if due.resolves {
             group.resolve_at = None;
         }
         let revocations = group.revocations.values().map(|revocation| revocation.deadline);
-        let next = group.sessions.values().copied().chain(revocations).chain(group.resolve_at).min();
+        let calls = group.calls.values().copied();
+        let sessions = group.sessions.values().copied();
+        let next = sessions.chain(revocations).chain(calls).chain(group.resolve_at).min();
         match next {
             Some(at) => self.wake(group_id, at),
             None if group.sessions.is_empty() => drop(self.groups.remove(group_id)),

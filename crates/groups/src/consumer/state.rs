@@ -154,15 +154,19 @@ impl ConsumerGroup {
         }
     }
 
-    /// What removes every record of the group, in Kafka's order: a replay of it must find each thing unused.
+    /// What removes every record of the group, in Kafka's order: a replay of it must find each thing unused. Each member is
+    /// given all of its tombstones, whether it has a record of that type yet or not.
     pub(crate) fn tombstones(&self) -> Vec<ConsumerChange> {
-        let all = |ids: Vec<&Arc<str>>, tombstone: fn(Arc<str>) -> ConsumerChange| {
+        let all = |ids: BTreeSet<&Arc<str>>, tombstone: fn(Arc<str>) -> ConsumerChange| {
             ids.into_iter().cloned().map(tombstone).collect::<Vec<_>>()
         };
-        let mut tombstones = all(self.currents.keys().collect(), |id| ConsumerChange::Current(id, None));
-        tombstones.extend(all(self.targets.keys().collect(), |id| ConsumerChange::Target(id, None)));
+        let members = || self.members.keys();
+        let currents = self.currents.keys().chain(members()).collect();
+        let targets = self.targets.keys().chain(members()).collect();
+        let mut tombstones = all(currents, |id| ConsumerChange::Current(id, None));
+        tombstones.extend(all(targets, |id| ConsumerChange::Target(id, None)));
         tombstones.push(ConsumerChange::TargetEpoch(None));
-        tombstones.extend(all(self.members.keys().collect(), |id| ConsumerChange::Member(id, None)));
+        tombstones.extend(all(members().collect(), |id| ConsumerChange::Member(id, None)));
         tombstones.extend(all(self.regexes.keys().collect(), |regex| ConsumerChange::Regex(regex, None)));
         tombstones.push(ConsumerChange::OldTopics(None));
         tombstones.push(ConsumerChange::Group(None));

@@ -9,7 +9,7 @@ use super::record::{ConsumerChange, ResolvedRegex};
 use super::soft::Due;
 use super::subscription::bump_epoch;
 use super::topics::ClusterTopics;
-use super::{ConsumerGroup, Draft, leave, regex};
+use super::{ConsumerGroup, Draft, downgrade, leave, regex};
 use crate::hard::HardGroup;
 use crate::settings::RECORD_CHECK_MS;
 use crate::turn::Turn;
@@ -25,8 +25,8 @@ pub(crate) fn on_consumer_group_deadline(turn: &mut Turn<'_>, group_id: &Arc<str
     let due = turn.soft.consumers.take_due(group_id, turn.now.monotonic);
     let hard = turn.hard.group(group_id);
     let Some((hard, group)) = hard.and_then(|hard| Some((hard, hard.consumer()?))) else { return };
-    let mut draft = Draft::of(Arc::clone(hard.id()), group);
-    fence_due(turn, &mut draft, &due);
+    let draft = Draft::of(Arc::clone(hard.id()), group);
+    let Some(mut draft) = remove_due(turn, hard, draft, &due) else { return };
     if due.resolves
         && let Some(topics) = turn.soft.consumers.shared_topics()
     {
@@ -35,26 +35,54 @@ pub(crate) fn on_consumer_group_deadline(turn: &mut Turn<'_>, group_id: &Arc<str
     turn.records.extend(draft.into_records());
 }
 
-/// Removes who fell silent or did not give up what it had to. Each takes an epoch of its own, as in Kafka.
-fn fence_due(turn: &mut Turn<'_>, draft: &mut Draft<'_>, due: &Due) {
-    let is_stuck = |draft: &Draft<'_>, (member_id, epoch): &(Arc<str>, _)| {
-        draft.member(member_id).is_some() && draft.current(member_id).epoch == *epoch
-    };
-    let stuck: Vec<_> = due.stuck.iter().filter(|stuck| is_stuck(draft, stuck)).cloned().collect();
-    // If it cannot be written (a full disk), the member is still there and its time comes again.
+/// Removes who fell silent, or did not do what it had to. Each takes an epoch of its own, as in Kafka. Returns the draft,
+/// unless it was finished because the group became a classic one.
+fn remove_due<'a>(
+    turn: &mut Turn<'_>,
+    hard: &HardGroup,
+    mut draft: Draft<'a>,
+    due: &Due,
+) -> Option<Draft<'a>> {
+    let topics = turn.soft.consumers.shared_topics();
+    for member_id in overdue(turn, &draft, due) {
+        let leaving = [Arc::clone(&member_id)];
+        if draft.member(&member_id).is_none() {
+            continue;
+        }
+        if !downgrade::is_due(&draft, &leaving, turn.settings) {
+            leave::fence(&mut draft, &leaving, topics.as_deref());
+        } else if let Some(topics) = &topics {
+            leave::remove_for_good(turn, hard, draft, &leaving, topics);
+            return None;
+        }
+        // After a load nobody may have said yet how the topics are called. The others will, and the time comes again.
+    }
+    Some(draft)
+}
+
+/// Who is to be removed. If it cannot be written (a full disk), the member is still there and its time comes again.
+fn overdue(turn: &mut Turn<'_>, draft: &Draft<'_>, due: &Due) -> Vec<Arc<str>> {
     let again = turn.now.monotonic.plus_ms(RECORD_CHECK_MS);
-    let group_id = Arc::clone(draft.group_id());
+    let group_id = draft.group_id();
+    let consumers = &mut turn.soft.consumers;
+    let mut overdue = Vec::new();
     for member_id in due.silent.iter().filter(|member_id| draft.member(member_id).is_some()) {
-        turn.soft.consumers.keep_session(&group_id, member_id, again);
+        consumers.keep_session(group_id, member_id, again);
+        overdue.push(Arc::clone(member_id));
     }
-    for (member_id, epoch) in &stuck {
-        turn.soft.consumers.begin_revocation(&group_id, member_id, again, *epoch);
-    }
-    for member_id in due.silent.iter().chain(stuck.iter().map(|(member_id, _)| member_id)) {
-        if draft.member(member_id).is_some() {
-            leave::fence(draft, &[Arc::clone(member_id)], turn.soft.consumers.topics());
+    for (member_id, epoch) in &due.stuck {
+        if draft.member(member_id).is_some() && draft.current(member_id).epoch == *epoch {
+            consumers.begin_revocation(group_id, member_id, again, *epoch);
+            overdue.push(Arc::clone(member_id));
         }
     }
+    for (member_id, call) in &due.missing {
+        if draft.member(member_id).is_some_and(|member| member.classic.is_some()) {
+            consumers.expect(group_id, member_id, *call, again);
+            overdue.push(Arc::clone(member_id));
+        }
+    }
+    overdue
 }
 
 /// Whether expressions of the group are to be looked up: one never was, or topics changed since the others were.

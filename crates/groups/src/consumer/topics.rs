@@ -14,6 +14,7 @@ const HASH_VERSION: u8 = 0;
 pub struct ClusterTopics {
     version: i64,
     topics: BTreeMap<Arc<str>, ClusterTopic>,
+    names: BTreeMap<TopicId, Arc<str>>,
 }
 
 /// One topic.
@@ -33,7 +34,9 @@ impl ClusterTopics {
             let hash = topic_hash(&name, id, partition_count);
             (name, ClusterTopic { id, partition_count, hash })
         });
-        Self { version, topics: topics.collect() }
+        let topics: BTreeMap<_, _> = topics.collect();
+        let names = topics.iter().map(|(name, topic)| (topic.id, Arc::clone(name))).collect();
+        Self { version, topics, names }
     }
 
     /// Which state of the topics this is.
@@ -46,6 +49,11 @@ impl ClusterTopics {
     #[must_use]
     pub fn topic(&self, name: &str) -> Option<&ClusterTopic> {
         self.topics.get(name)
+    }
+
+    /// The name of the topic with this identity.
+    pub(crate) fn name(&self, id: TopicId) -> Option<&Arc<str>> {
+        self.names.get(&id)
     }
 
     /// All names, in order.

@@ -74,6 +74,7 @@ fn join<'a>(group_id: &'a str, client_id: &'a str) -> JoinGroup<'a> {
         member_id_suffix: "uuid",
         new_member: NewMember::JoinsAtOnce,
         static_leader: StaticLeader::CanSkipAssignment,
+        topics: std::sync::Arc::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use milepost_model::{
     DeletedTopic, Generation, LeaderEpoch, Offset, PartitionIndex, Timestamp, TopicId, TransactionEnd,
 };
 
-use super::{Machine, Step};
+use super::{Machine, Step, embedded};
 
 /// The words of one line: the verb, the plain words after it, and the `name=value` words.
 struct Words<'a> {
@@ -82,18 +82,6 @@ fn place(word: &str) -> (&str, PartitionIndex) {
     (topic, PartitionIndex(partition.parse().unwrap_or_else(|_| panic!("'{word}' has no partition"))))
 }
 
-/// A consumer's subscription, version 0.
-pub(crate) fn subscription(topics: &[&str]) -> Vec<u8> {
-    let mut bytes = vec![0, 0];
-    bytes.extend(i32::try_from(topics.len()).unwrap().to_be_bytes());
-    for topic in topics {
-        bytes.extend(i16::try_from(topic.len()).unwrap().to_be_bytes());
-        bytes.extend(topic.as_bytes());
-    }
-    bytes.extend((-1_i32).to_be_bytes());
-    bytes
-}
-
 /// Runs one line. `members` counts the ids given to new members, from 1.
 pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step {
     let all: Vec<&str> = line.split_whitespace().collect();
@@ -156,13 +144,16 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
 
 fn join(machine: &mut Machine, words: &Words<'_>, members: &mut u32) -> Step {
     let client_id = words.get("client").unwrap_or("client");
-    let topics = words.list("topics");
-    let metadata =
-        words.get("metadata").map_or_else(|| subscription(&topics), |text| text.as_bytes().to_vec());
+    let topics: Vec<_> = words.list("topics").into_iter().filter(|topic| !topic.is_empty()).collect();
+    let owned = words.get("owns").map(|_| words.list("owns"));
+    let metadata = words.get("metadata").map_or_else(
+        || embedded::subscription(&topics, owned.as_deref(), words.get("rack")),
+        |text| text.as_bytes().to_vec(),
+    );
     let names = words.get("protocols").unwrap_or("range");
     let version = words.number("version").unwrap_or(9);
     let is_new = words.get("member").is_none();
-    let suffix = (*members + 1).to_string();
+    let suffix = words.get("suffix").map_or_else(|| (*members + 1).to_string(), str::to_owned);
     if is_new {
         *members += 1;
     }
@@ -184,6 +175,7 @@ fn join(machine: &mut Machine, words: &Words<'_>, members: &mut u32) -> Step {
         } else {
             StaticLeader::SeesFormerLeader
         },
+        topics: std::sync::Arc::clone(&machine.topics),
     };
     let who = words.get("member").or(words.get("instance")).unwrap_or(client_id);
     machine.handle(&format!("join {who}"), Some(words.group()), Request::JoinGroup(request))
@@ -191,10 +183,17 @@ fn join(machine: &mut Machine, words: &Words<'_>, members: &mut u32) -> Step {
 
 fn sync(machine: &mut Machine, words: &Words<'_>) -> Step {
     let member_id = words.get("member").unwrap_or_default();
-    let assignments = words.list("assign").into_iter().map(|word| {
+    let texts = words.list("assign").into_iter().map(|word| {
         let (member_id, assignment) = word.split_once(':').expect("assign=member:text,...");
-        MemberAssignment { member_id, assignment: assignment.as_bytes() }
+        (member_id, assignment.as_bytes().to_vec())
     });
+    let partitions = words.list("gives").into_iter().map(|word| {
+        let (member_id, partitions) = word.split_once(':').expect("gives=member:topic:partition+...,...");
+        (member_id, embedded::assignment(partitions, words.get("user-data")))
+    });
+    let assigned: Vec<_> = texts.chain(partitions).collect();
+    let assignments =
+        assigned.iter().map(|(member_id, assignment)| MemberAssignment { member_id, assignment });
     let request = SyncGroup {
         group_id: words.group(),
         member_id,
@@ -203,6 +202,7 @@ fn sync(machine: &mut Machine, words: &Words<'_>) -> Step {
         protocol_type: words.get("type"),
         protocol: words.get("protocol"),
         assignments: assignments.collect(),
+        topics: std::sync::Arc::clone(&machine.topics),
     };
     machine.handle(&format!("sync {member_id}"), Some(words.group()), Request::SyncGroup(request))
 }
@@ -213,6 +213,7 @@ fn heartbeat(machine: &mut Machine, words: &Words<'_>) -> Step {
         member_id: words.get("member").unwrap_or_default(),
         group_instance_id: words.get("instance"),
         generation: words.generation().unwrap_or(Generation(-1)),
+        topics: std::sync::Arc::clone(&machine.topics),
     };
     machine.handle("heartbeat", Some(words.group()), Request::Heartbeat(request))
 }
@@ -291,7 +292,8 @@ fn leave(machine: &mut Machine, words: &Words<'_>) -> Step {
             (other, _) => panic!("leave has no '{other}'"),
         }
     }
-    let request = LeaveGroup { group_id: words.group(), members };
+    let topics = std::sync::Arc::clone(&machine.topics);
+    let request = LeaveGroup { group_id: words.group(), members, topics };
     machine.handle("leave", Some(words.group()), Request::LeaveGroup(request))
 }
 

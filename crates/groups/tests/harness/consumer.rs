@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use milepost_groups::{ConsumerChange, ConsumerRecord, CurrentAssignment};
+use milepost_groups::{ConsumerChange, ConsumerRecord, CurrentAssignment, Epoch};
 
 /// What members have, by group and member, and the highest epochs ever seen.
 #[derive(Default)]
@@ -68,7 +68,9 @@ impl ConsumerGroups {
 
 /// While a member must give something up it gets nothing new.
 fn check_replaced(before: Option<&CurrentAssignment>, now: &CurrentAssignment) {
-    if now.pending_revocation.is_empty() {
+    // A static member that is replaced leaves what it had to give up to the one that takes its place.
+    let takes_place = before.is_none() && now.epoch == Epoch::JOINING;
+    if now.pending_revocation.is_empty() || takes_place {
         return;
     }
     let before = before.map(|before| before.assigned.partitions()).unwrap_or_default();

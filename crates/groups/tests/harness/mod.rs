@@ -5,6 +5,7 @@
 
 pub(crate) mod command;
 mod consumer;
+pub(crate) mod embedded;
 #[allow(dead_code, reason = "only the scenarios print")]
 pub(crate) mod print;
 
@@ -48,6 +49,12 @@ pub(crate) struct Machine {
     generations: BTreeMap<String, i32>,
     /// Generations under which a commit was accepted.
     committed_under: BTreeMap<String, i32>,
+    /// Classic groups with members.
+    with_members: BTreeSet<String>,
+    /// The generations as they were before this step.
+    generations_before: BTreeMap<String, i32>,
+    /// The generation of a group of one kind that ended in this step, and the one something was committed under.
+    ended: BTreeMap<String, (i32, Option<i32>)>,
     /// The topics of the cluster, which heartbeats of consumer groups bring along.
     pub(crate) topics: Arc<ClusterTopics>,
     /// Whether the runtime refuses to write, as it does while the disk is full.
@@ -78,6 +85,9 @@ impl Machine {
             consumer_groups: ConsumerGroups::default(),
             generations: BTreeMap::new(),
             committed_under: BTreeMap::new(),
+            with_members: BTreeSet::new(),
+            generations_before: BTreeMap::new(),
+            ended: BTreeMap::new(),
             topics: Arc::default(),
             is_full: false,
             answered: BTreeSet::new(),
@@ -194,24 +204,45 @@ impl Machine {
             self.consumer_groups.check(record);
             let group = record.group.to_string();
             match &record.change {
-                ConsumerChange::Group(Some(value)) => drop(self.generations.insert(group, value.epoch.0)),
-                ConsumerChange::Group(None) => {
-                    self.generations.remove(&group);
-                    self.committed_under.remove(&group);
+                ConsumerChange::Group(Some(value)) => {
+                    if self.with_members.remove(&group) {
+                        self.check_conversion(&group, value.epoch.0);
+                    }
+                    self.generations.insert(group, value.epoch.0);
                 }
+                ConsumerChange::Group(None) => self.end_group(group),
                 _ => {}
             }
             return;
         }
         let Record::Group(record) = record else { return };
         let group = record.group.to_string();
-        let Some(classic) = &record.classic else {
-            self.generations.remove(&group);
-            self.committed_under.remove(&group);
-            return;
-        };
+        let Some(classic) = &record.classic else { return self.end_group(group) };
+        if classic.members.is_empty() {
+            self.with_members.remove(&group);
+        } else {
+            self.with_members.insert(group.clone());
+            self.check_conversion(&group, classic.generation.0);
+        }
         let before = self.generations.insert(group, classic.generation.0);
         assert!(before.is_none_or(|before| before <= classic.generation.0), "a generation went back");
+    }
+
+    fn end_group(&mut self, group: String) {
+        let committed_under = self.committed_under.remove(&group);
+        self.generations.remove(&group);
+        if let Some(before) = self.generations_before.get(&group) {
+            self.ended.insert(group, (*before, committed_under));
+        }
+    }
+
+    /// A group that keeps its members but not its kind goes on with its generation.
+    fn check_conversion(&mut self, group: &str, generation: i32) {
+        let Some((before, committed_under)) = self.ended.remove(group) else { return };
+        assert!(generation >= before, "generation {generation} of {group} after {before}");
+        if let Some(committed_under) = committed_under {
+            self.committed_under.insert(group.to_owned(), committed_under);
+        }
     }
 
     fn apply(&mut self, outcome: Outcome<Record, Reply>, asker: Option<Ticket>) -> Step {
@@ -219,9 +250,11 @@ impl Machine {
             return self.refuse(&outcome, asker);
         }
         let has_records = !outcome.records.is_empty();
+        self.generations_before.clone_from(&self.generations);
         for record in &outcome.records {
             self.write(record, Origin::Plain);
         }
+        self.ended.clear();
         self.consumer_groups.check_owners();
         let mut replies = Vec::new();
         for (ticket, reply) in outcome.replies {
@@ -270,6 +303,10 @@ impl Machine {
     /// A generation under which something was committed never returns, other than as the present one.
     fn check_handed_out(&self, group: Option<&str>, reply: &Reply) {
         let (Some(group), Reply::JoinGroup(Ok(joined))) = (group, reply) else { return };
+        // In a consumer group, where nobody leads, a member stays in its epoch until it gave up what it must.
+        if joined.leader.is_empty() {
+            return;
+        }
         let present = self.generations.get(group).copied();
         if let Some(used) = self.committed_under.get(group)
             && joined.generation.0 <= *used

@@ -8,7 +8,7 @@ use milepost_groups::{
 
 use milepost_model::Generation;
 
-use super::{START, Step};
+use super::{START, Step, embedded};
 
 pub(crate) fn lines(step: &Step) -> Vec<String> {
     let records = step.records.iter().map(record);
@@ -80,7 +80,16 @@ fn consumer_member(member: &ConsumerMember) -> String {
             text += &format!(" {field}={value}");
         }
     }
+    if let Some(classic) = &member.classic {
+        let names: Vec<_> = classic.protocols.iter().map(|(name, _)| &**name).collect();
+        text += &format!(" classic={} session={}ms", names.join(","), classic.session_timeout_ms);
+    }
     text
+}
+
+/// What a member of the classic protocol is assigned, or the text that stands for it.
+fn embedded_assignment(bytes: &[u8]) -> String {
+    embedded::describe(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// `1:0,1 2:0`: topics by number.
@@ -153,7 +162,7 @@ fn classic(classic: &ClassicGroup) -> String {
         }
     }
     for member in classic.members.iter() {
-        let assignment = String::from_utf8_lossy(&member.assignment);
+        let assignment = embedded_assignment(&member.assignment);
         let instance = member.group_instance_id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
         text += &format!(" | {}{instance} gets '{assignment}'", member.member_id);
     }
@@ -169,7 +178,7 @@ fn reply(label: &str, reply: &Reply) -> Vec<String> {
             one(format!("{:?}{member}", refused.error))
         }
         Reply::SyncGroup(Ok(synced)) => {
-            one(format!("assignment '{}'", String::from_utf8_lossy(&synced.assignment)))
+            one(format!("assignment '{}'", embedded_assignment(&synced.assignment)))
         }
         Reply::SyncGroup(Err(error)) | Reply::LeaveGroup(Err(error)) | Reply::OffsetDelete(Err(error)) => {
             one(format!("{error:?}"))
@@ -306,7 +315,7 @@ fn described(label: &str, group: &DescribedGroup) -> Vec<String> {
     let members = group.members.iter().map(|member| {
         let instance = member.group_instance_id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
         let metadata = if member.metadata.is_some() { " with metadata" } else { "" };
-        let assignment = String::from_utf8_lossy(&member.assignment);
+        let assignment = embedded_assignment(&member.assignment);
         format!(
             "  {}{instance} {} {} has '{assignment}'{metadata}",
             member.member_id, member.client_id, member.client_host
