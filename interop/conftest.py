@@ -42,6 +42,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("milepost")
     group.addoption("--milepost", help="our release binary: the stories are told of it")
     group.addoption("--kafka", help="the xtask binary: the stories are told of a real Kafka broker")
+    group.addoption("--kafka-beside", help="the xtask binary: a real Kafka broker beside our own server, to compare with")
     group.addoption("--cli", help="our release binary, as a client of whichever server the stories are told of")
     group.addoption("--java-class-path", help="the compiled Java member program and its jars")
     group.addoption("--javascript", help="the folder of the JavaScript member programs and their packages")
@@ -110,6 +111,26 @@ def new_server(pytestconfig):
         one.end()
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def kafka_server(pytestconfig):
+    """Starts real Kafka brokers beside our own server: `kafka_server(settings=…)`."""
+    xtask = pytestconfig.getoption("--kafka-beside")
+    if not xtask:
+        pytest.skip("no JDK with Maven on this machine")
+    made = []
+    folder = tempfile.mkdtemp(prefix="story-")
+
+    def make(settings=None):
+        one = servers.Kafka([xtask, "kafka"], os.path.join(folder, f"kafka-{len(made)}"), settings)
+        made.append(one)
+        return one.start()
+
+    yield make
+    for one in made:
+        one.end()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -75,6 +75,11 @@ def headers(data):
         data = data[12 + length :]
 
 
+def last_offset_delta(whole):
+    """How many offsets the last record of a batch stands above the first."""
+    return struct.unpack(">i", whole[23:27])[0]
+
+
 def unzigzag(data, at):
     """(value, position after it) of a varint."""
     result = shift = 0

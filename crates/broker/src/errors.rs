@@ -127,7 +127,7 @@ pub(crate) fn of_append(error: &AppendError) -> Refusal {
         }
         // Kafka has no word for "too busy"; this one makes every producer wait and try again.
         AppendError::Overloaded => ErrorCode::NotEnoughReplicas,
-        AppendError::MoreThanOneBatch => ErrorCode::InvalidRecord,
+        AppendError::MoreThanOneBatch | AppendError::OffsetTaken { .. } => ErrorCode::InvalidRecord,
         AppendError::LargerThanSegment { .. } => ErrorCode::RecordListTooLarge,
         AppendError::StaleProducerEpoch { .. } => ErrorCode::InvalidProducerEpoch,
         AppendError::OutOfOrderSequence { .. } => ErrorCode::OutOfOrderSequenceNumber,

@@ -8,6 +8,7 @@ mod config_changes;
 mod errors;
 mod fetch_sessions;
 mod handlers;
+pub mod import;
 pub mod node;
 mod operations;
 mod producer_ids;

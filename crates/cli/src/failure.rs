@@ -67,6 +67,16 @@ pub(crate) fn exit(outcome: Result<(), Failure>) -> ExitCode {
     code
 }
 
+/// A line on standard error that the next one is written over, for progress on a terminal.
+pub(crate) fn say_over(message: &str) {
+    let _ = write!(io::stderr(), "\rmilepost: {message}");
+}
+
+/// Ends such a line.
+pub(crate) fn end_line() {
+    let _ = writeln!(io::stderr());
+}
+
 /// A line on standard error. If nobody can read it there is nobody left to tell.
 pub(crate) fn say(message: &str) {
     let _ = writeln!(io::stderr(), "milepost: {message}");

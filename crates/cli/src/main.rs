@@ -29,6 +29,8 @@ enum Command {
     /// Tells the story in one command: commits, a crash, and what is read again after it. Needs nothing and leaves
     /// nothing.
     Demo(commands::demo::Demo),
+    /// Makes a data folder of what a stopped Kafka broker's folder holds: committed offsets, groups, topics.
+    Import(commands::import::Import),
     /// Makes, lists, describes and deletes topics, on any Kafka cluster.
     #[command(subcommand)]
     Topic(commands::topic::Topic),
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     match arguments.command {
         Command::Serve(serve) => commands::serve::run(&serve),
         Command::Demo(demo) => failure::exit(commands::demo::run(&demo)),
+        Command::Import(import) => failure::exit(commands::import::run(&import)),
         Command::Topic(topic) => failure::exit(commands::topic::run(&topic)),
         Command::Produce(produce) => failure::exit(commands::produce::run(&produce)),
         Command::Consume(consume) => failure::exit(commands::consume::run(&consume)),

@@ -30,5 +30,5 @@ mod tests;
 
 pub use answer::{Answer, Refusal, Settings};
 pub use coordinators::{Coordinators, MakeShard};
-pub use load::{Failure, LoadProgress};
+pub use load::{Failure, LoadProgress, replay_batch};
 pub use runtime::{DEADLINE_RETRY_MS, ShardRuntime, ShardStatus};

@@ -115,7 +115,7 @@ impl<S: Shard> Load<S> {
         let mut next = from;
         while !bytes.is_empty() {
             let (batch, rest) = BatchView::parse(bytes).map_err(|error| failure(place, next, error))?;
-            self.replay_batch(place, next, batch)?;
+            replay_batch(&mut self.shard, place, next, batch)?;
             next = next.max(batch.next_offset());
             bytes = rest;
         }
@@ -125,43 +125,52 @@ impl<S: Shard> Load<S> {
         self.next = Some(next);
         Ok(())
     }
+}
 
-    /// Replays the records of a batch from the offset `from` on; those below were cut off the log's start.
-    fn replay_batch(&mut self, place: &str, from: Offset, batch: BatchView<'_>) -> Result<(), Failure> {
-        let at_batch = |error: &dyn fmt::Display| failure(place, batch.base_offset(), error);
-        if !batch.crc_matches() {
-            return Err(at_batch(&"the checksum of the batch is wrong"));
-        }
-        if batch.is_control() {
-            let marker = batch.control_type().map_err(|error| at_batch(&error))?;
-            if let (Some(ControlType::Marker(marker)), Some(producer)) = (marker, batch.producer()) {
-                self.shard.replay_marker(batch.base_offset(), producer, marker.end);
-            }
-            return Ok(());
-        }
-        let origin = match batch.producer() {
-            Some(producer) if batch.is_transactional() => Origin::Transactional(producer),
-            _ => Origin::Plain,
-        };
-        let records = batch.records().map_err(|error| at_batch(&error))?;
-        for record in &records {
-            let record = record.map_err(|error| at_batch(&error))?;
-            if record.offset < from {
-                continue;
-            }
-            if record.key.is_none() {
-                return Err(failure(place, record.offset, "the record has no key"));
-            }
-            let decoded = self.shard.decode(record.key, record.value);
-            match decoded.map_err(|corrupt| failure(place, record.offset, corrupt.0))? {
-                Some(decoded) => self.shard.replay(record.offset, origin, decoded),
-                None => {
-                    tracing::debug!(place, offset = %record.offset, "skipped a record of an unknown type");
-                }
-            }
-        }
-        Ok(())
+/// Replays the records of a batch from the offset `from` on; those below were cut off the log's start. `place` says in a
+/// failure where the batch lies. Also what is moved in from another broker is tried on a shard with this.
+///
+/// # Errors
+/// [`Failure`]: the batch or a record in it cannot be understood.
+pub fn replay_batch<S: Shard>(
+    shard: &mut S,
+    place: &str,
+    from: Offset,
+    batch: BatchView<'_>,
+) -> Result<(), Failure> {
+    let at_batch = |error: &dyn fmt::Display| failure(place, batch.base_offset(), error);
+    if !batch.crc_matches() {
+        return Err(at_batch(&"the checksum of the batch is wrong"));
     }
+    if batch.is_control() {
+        let marker = batch.control_type().map_err(|error| at_batch(&error))?;
+        if let (Some(ControlType::Marker(marker)), Some(producer)) = (marker, batch.producer()) {
+            shard.replay_marker(batch.base_offset(), producer, marker.end);
+        }
+        return Ok(());
+    }
+    let origin = match batch.producer() {
+        Some(producer) if batch.is_transactional() => Origin::Transactional(producer),
+        _ => Origin::Plain,
+    };
+    let records = batch.records().map_err(|error| at_batch(&error))?;
+    for record in &records {
+        let record = record.map_err(|error| at_batch(&error))?;
+        if record.offset < from {
+            continue;
+        }
+        if record.key.is_none() {
+            return Err(failure(place, record.offset, "the record has no key"));
+        }
+        let decoded = shard.decode(record.key, record.value);
+        match decoded.map_err(|corrupt| failure(place, record.offset, corrupt.0))? {
+            Some(decoded) => shard.replay(record.offset, origin, decoded),
+            None => {
+                tracing::debug!(place, offset = %record.offset, "skipped a record of an unknown type");
+            }
+        }
+    }
+    Ok(())
 }
 
 fn failure(place: &str, offset: Offset, reason: impl fmt::Display) -> Failure {

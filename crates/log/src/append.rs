@@ -7,6 +7,7 @@ use milepost_batch::{
 use milepost_model::{LeaderEpoch, Now, Offset, ProducerIdentity, Timestamp};
 
 use crate::error::AppendError;
+use crate::leader_epochs::LeaderEpochs;
 use crate::partition::{DataRun, PartitionLog, Run};
 use crate::producer_state::{BelongsTo, ProducerCheck, ProducerStep};
 use crate::segment::SegmentId;
@@ -36,6 +37,13 @@ pub(crate) struct AppendContext {
     pub(crate) max_run_bytes: u64,
 }
 
+/// What a batch is stamped with.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    base_offset: Offset,
+    epoch: LeaderEpoch,
+}
+
 impl PartitionLog {
     /// Accepts one batch, or says why not.
     pub(crate) fn append(
@@ -50,7 +58,7 @@ impl PartitionLog {
         }
         let valid = match origin {
             AppendOrigin::Client => self.validate(&batch, self.config.max_message_bytes, context.now.wall)?,
-            AppendOrigin::Coordinator => ValidBatch {
+            AppendOrigin::Coordinator | AppendOrigin::OtherBroker => ValidBatch {
                 record_count: batch.record_count(),
                 max_timestamp: batch.max_timestamp(),
                 change: HeaderChange::Keep,
@@ -70,7 +78,11 @@ impl PartitionLog {
                 duplicate: true,
             });
         }
-        Ok(self.accept_new(&batch, &valid, context))
+        let place = match origin {
+            AppendOrigin::Client | AppendOrigin::Coordinator => self.next_place(context),
+            AppendOrigin::OtherBroker => self.place_it_has(&batch)?,
+        };
+        Ok(self.accept_new(&batch, &valid, place, context))
     }
 
     /// Accepts the marker that ends a transaction of `producer`, or says why not. It takes no more than a hundred
@@ -90,16 +102,23 @@ impl PartitionLog {
             TimestampType::LogAppendTime => HeaderChange::LogAppendTime,
         };
         let valid = ValidBatch { record_count: 1, max_timestamp: context.now.wall, change };
-        Ok((self.accept_new(&batch, &valid, context), bytes.len()))
+        Ok((self.accept_new(&batch, &valid, self.next_place(context), context), bytes.len()))
     }
 
     /// Accepts a batch that was checked.
-    fn accept_new(&mut self, batch: &BatchView<'_>, valid: &ValidBatch, context: AppendContext) -> Appended {
-        let base_offset = self.log_end;
+    fn accept_new(
+        &mut self,
+        batch: &BatchView<'_>,
+        valid: &ValidBatch,
+        place: Place,
+        context: AppendContext,
+    ) -> Appended {
+        let base_offset = place.base_offset;
         let last_offset = base_offset.plus(i64::from(batch.last_offset_delta()));
         let size_bytes = batch.size_bytes() as u64;
-        let opens_segment = self.roll_if_due(last_offset, valid.max_timestamp, size_bytes, context.now.wall);
-        self.push(batch, valid, opens_segment, context);
+        let opens_segment =
+            self.roll_if_due(base_offset, last_offset, valid.max_timestamp, size_bytes, context.now.wall);
+        self.push(batch, valid, opens_segment, place, context.max_run_bytes);
         Appended {
             base_offset,
             last_offset,
@@ -107,6 +126,25 @@ impl PartitionLog {
             log_start_offset: self.log_start,
             duplicate: false,
         }
+    }
+
+    /// The next offset, and this start's epoch.
+    fn next_place(&self, context: AppendContext) -> Place {
+        Place { base_offset: self.log_end, epoch: context.epoch }
+    }
+
+    /// In a log that is moved here: the offset and the epoch that the batch has. Such a log begins with the epochs of its
+    /// batches.
+    fn place_it_has(&mut self, batch: &BatchView<'_>) -> Result<Place, AppendError> {
+        let base_offset = batch.base_offset();
+        if base_offset < self.log_end || batch.last_offset_delta() < 0 {
+            return Err(AppendError::OffsetTaken { base_offset, log_end_offset: self.log_end });
+        }
+        if self.segments.is_empty() {
+            self.epochs = LeaderEpochs::default();
+        }
+        // Batches from before there were leader epochs have −1.
+        Ok(Place { base_offset, epoch: batch.leader_epoch().max(LeaderEpoch(0)) })
     }
 
     /// Checks a client's batch against the topic's rules.
@@ -133,6 +171,10 @@ impl PartitionLog {
         origin: AppendOrigin,
     ) -> Result<Option<ProducerStep>, AppendError> {
         let Some(producer) = batch.producer() else { return Ok(None) };
+        if origin == AppendOrigin::OtherBroker {
+            // It was checked when that broker appended it.
+            return Ok(None);
+        }
         let belongs_to = BelongsTo::of(batch);
         let sequences = batch.base_sequence().zip(batch.last_sequence());
         refused(match (origin, sequences) {
@@ -146,6 +188,7 @@ impl PartitionLog {
     /// Begins a new segment if the batch must not go into the last one, and says whether it did.
     fn roll_if_due(
         &mut self,
+        base_offset: Offset,
         last_offset: Offset,
         max_timestamp: Timestamp,
         size_bytes: u64,
@@ -158,7 +201,7 @@ impl PartitionLog {
         if !self.must_roll(last_offset, max_timestamp, size_bytes, now) {
             return false;
         }
-        self.add_segment(SegmentId { base_offset: self.log_end, generation: 0 }, now);
+        self.add_segment(SegmentId { base_offset, generation: 0 }, now);
         true
     }
 
@@ -189,16 +232,13 @@ impl PartitionLog {
         batch: &BatchView<'_>,
         valid: &ValidBatch,
         opens_segment: bool,
-        context: AppendContext,
+        place: Place,
+        max_run_bytes: u64,
     ) {
         let size = batch.size_bytes() as u64;
-        let base_offset = self.log_end;
+        let base_offset = place.base_offset;
         let mut run = match self.pending.pop_back() {
-            Some(Run::Data(run))
-                if !opens_segment && run.batches.len() as u64 + size <= context.max_run_bytes =>
-            {
-                run
-            }
+            Some(Run::Data(run)) if !opens_segment && run.batches.len() as u64 + size <= max_run_bytes => run,
             other => {
                 self.pending.extend(other);
                 DataRun {
@@ -213,7 +253,7 @@ impl PartitionLog {
         };
         let start = run.batches.len();
         run.batches.extend_from_slice(batch.bytes());
-        valid.stamp(&mut run.batches[start..], base_offset, context.epoch);
+        valid.stamp(&mut run.batches[start..], base_offset, place.epoch);
         let (stamped, _) =
             BatchView::parse(&run.batches[start..]).expect("it was parsed before it was copied");
         let accepted = self.accept(&stamped);

@@ -51,6 +51,14 @@ pub enum AppendError {
         /// The known epoch.
         known: ProducerEpoch,
     },
+    /// A batch that keeps its offsets begins below the log's end.
+    #[error("the batch begins at offset {base_offset}, below the log's end {log_end_offset}")]
+    OffsetTaken {
+        /// The batch's first offset.
+        base_offset: Offset,
+        /// Where the log ends.
+        log_end_offset: Offset,
+    },
     /// A batch of this producer before this one is missing.
     #[error("the batch's first sequence number is not the expected {expected}")]
     OutOfOrderSequence {

@@ -141,6 +141,9 @@ pub enum AppendOrigin {
     /// A coordinator of this process: its bytes are trusted and its sequence numbers not looked at. The producer of a
     /// transactional batch is: its epoch must not be older than the known one.
     Coordinator,
+    /// A broker whose log is moved here: the batch keeps its offsets and its leader epoch, whatever gaps compaction
+    /// left before it. The caller has checked the bytes.
+    OtherBroker,
 }
 
 /// What a read does when the first batch is larger than its limit.

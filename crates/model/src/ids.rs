@@ -62,6 +62,36 @@ impl fmt::Display for TopicId {
     }
 }
 
+/// The text is not Kafka's form of a topic's identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotATopicId;
+
+impl std::str::FromStr for TopicId {
+    type Err = NotATopicId;
+
+    /// Reads what [`fmt::Display`] writes.
+    fn from_str(text: &str) -> Result<Self, NotATopicId> {
+        let sextet = |byte: u8| match byte {
+            b'A'..=b'Z' => Some(byte - b'A'),
+            b'a'..=b'z' => Some(byte - b'a' + 26),
+            b'0'..=b'9' => Some(byte - b'0' + 52),
+            b'-' => Some(62),
+            b'_' => Some(63),
+            _ => None,
+        };
+        if text.len() != 22 {
+            return Err(NotATopicId);
+        }
+        let mut bits: u128 = 0;
+        for (index, byte) in text.bytes().enumerate() {
+            let value = u128::from(sextet(byte).ok_or(NotATopicId)?);
+            // The last character carries the two bits that are left.
+            bits = if index == 21 { bits << 2 | value >> 4 } else { bits << 6 | value };
+        }
+        Ok(Self(bits.to_be_bytes()))
+    }
+}
+
 /// One partition of one topic, by the topic's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TopicPartition {
@@ -118,5 +148,15 @@ mod tests {
     fn topic_ids_print_as_kafka_prints_them() {
         assert_eq!(TopicId::ZERO.to_string(), "AAAAAAAAAAAAAAAAAAAAAA");
         assert_eq!(TopicId([0xff; 16]).to_string(), "_____________________w");
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for id in [TopicId::ZERO, TopicId([0xff; 16]), TopicId(*b"0123456789abcdef")] {
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
+        for bad in ["", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAA+"] {
+            assert_eq!(bad.parse::<TopicId>(), Err(NotATopicId));
+        }
     }
 }

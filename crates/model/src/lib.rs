@@ -9,8 +9,8 @@ mod shard;
 mod time;
 
 pub use ids::{
-    Generation, LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
-    TopicPartition,
+    Generation, LeaderEpoch, NotATopicId, Offset, PartitionIndex, ProducerEpoch, ProducerId,
+    ProducerIdentity, TopicId, TopicPartition,
 };
 pub use partition::partition_for;
 pub use shard::{

@@ -3,6 +3,7 @@
 pub(crate) mod completion;
 pub(crate) mod consume;
 pub(crate) mod demo;
+pub(crate) mod import;
 pub(crate) mod produce;
 pub(crate) mod serve;
 pub(crate) mod topic;

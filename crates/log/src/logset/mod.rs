@@ -209,7 +209,7 @@ impl LogSet {
         let partition = self.slots[slot].as_mut().expect("the table names only used slots");
         let recoded = match origin {
             AppendOrigin::Client => partition.recode(batch, now.wall)?,
-            AppendOrigin::Coordinator => None,
+            AppendOrigin::Coordinator | AppendOrigin::OtherBroker => None,
         };
         let batch = recoded.as_deref().unwrap_or(batch);
         let appended = partition.append(batch, origin, context)?;

@@ -49,6 +49,8 @@ pub struct LocalSettings {
     pub reserve_bytes: u64,
     /// How many segment files are held open at once, beside the few of the journal.
     pub open_files: usize,
+    /// The least epoch of this start: what is moved in from elsewhere was written under epochs that must lie below.
+    pub least_epoch: u32,
 }
 
 impl Default for LocalSettings {
@@ -61,6 +63,7 @@ impl Default for LocalSettings {
             first_file_bytes: 1 << 20,
             reserve_bytes: 8 << 20,
             open_files: 512,
+            least_epoch: 0,
         }
     }
 }

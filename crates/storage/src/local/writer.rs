@@ -38,7 +38,7 @@ impl Writer {
             recovered.highest_epoch + 1 + u32::try_from(recovered.unreadable.len()).unwrap_or(u32::MAX >> 1);
         let header = FileHeader {
             number: recovered.highest_number + 1,
-            epoch,
+            epoch: epoch.max(core.settings.least_epoch),
             first_round: recovered.last_round + 1,
             durable: recovered.last_round,
             chain: recovered.chain,
