@@ -75,6 +75,11 @@ def headers(data):
         data = data[12 + length :]
 
 
+def is_control(whole):
+    """Whether a batch is a marker of a transaction."""
+    return whole[22] & 0x20 != 0
+
+
 def last_offset_delta(whole):
     """How many offsets the last record of a batch stands above the first."""
     return struct.unpack(">i", whole[23:27])[0]

@@ -51,7 +51,8 @@ impl<'a> Words<'a> {
     }
 
     fn topic_id(&self) -> Option<TopicId> {
-        self.number("topic-id").map(topic_id)
+        let whole = self.get("topic-id").filter(|text| text.len() == 32);
+        whole.map(whole_topic_id).or_else(|| self.number("topic-id").map(topic_id))
     }
 }
 
@@ -59,6 +60,11 @@ fn topic_id(number: i32) -> TopicId {
     let mut id = [0; 16];
     id[15] = u8::try_from(number).unwrap();
     TopicId(id)
+}
+
+/// An identity as 32 digits in hex.
+pub(crate) fn whole_topic_id(hex: &str) -> TopicId {
+    TopicId(u128::from_str_radix(hex, 16).expect("an identity in hex").to_be_bytes())
 }
 
 /// A length of time: a number and `ms`, `s`, `m`, `h` or `d`.
@@ -168,7 +174,7 @@ fn join(machine: &mut Machine, words: &Words<'_>, members: &mut u32) -> Step {
         protocols: protocols.map(|name| JoinProtocol { name, metadata: &metadata }).collect(),
         session_timeout_ms: i32::try_from(words.ms("session").unwrap_or(10_000)).unwrap(),
         rebalance_timeout_ms: Some(i32::try_from(words.ms("rebalance").unwrap_or(60_000)).unwrap()),
-        member_id_suffix: &suffix,
+        member_id_suffix: words.get("suffix").unwrap_or(&suffix),
         new_member: if version >= 4 { NewMember::JoinsAgainWithId } else { NewMember::JoinsAtOnce },
         static_leader: if version >= 9 {
             StaticLeader::CanSkipAssignment
