@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use milepost_broker::config::Loader;
-use milepost_broker::import::{
-    self, Import as Order, ImportError, Imported, Mode, Progress, Scope, Stage, Unclean,
-};
+use milepost_broker::import::{self, Import as Order, Imported, Mode, Progress, Scope, Stage, Unclean};
 use milepost_broker::server::{SystemClock, SystemRandom};
 use serde_json::json;
 
@@ -53,15 +51,11 @@ pub(crate) fn run(import: &Import) -> Result<(), Failure> {
         meter.tell(progress);
     });
     meter.end();
-    let imported = imported.map_err(of_import)?;
+    let imported = imported.map_err(|error| Failure::Failed(error.to_string()))?;
     match import.format {
         Format::Text => output::print(&sentences(import, &imported)),
         Format::Json => output::print_json(&object(import, &imported)),
     }
-}
-
-fn of_import(error: ImportError) -> Failure {
-    Failure::Failed(error.to_string())
 }
 
 /// The progress: one line that is written over on a terminal, else a line for each pass.
