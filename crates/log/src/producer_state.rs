@@ -95,21 +95,20 @@ impl<'a> ProducerView<'a> {
         steps.last().map(|last| Self { last, steps })
     }
 
-    /// The last numbered batches of its epoch, as many as are compared to find a duplicate.
-    pub(crate) fn batches(self) -> impl Iterator<Item = &'a ProducerStep> + Clone {
-        let is_of_epoch =
-            move |step: &&ProducerStep| step.epoch == self.last.epoch && step.sequences.is_some();
-        let count = self.steps.iter().filter(is_of_epoch).count();
-        self.steps.iter().filter(is_of_epoch).skip(count.saturating_sub(DUPLICATE_WINDOW))
+    /// The last numbered batches of its epoch, as many as are compared to find a duplicate, the last one first.
+    pub(crate) fn batches(self) -> impl Iterator<Item = &'a ProducerStep> {
+        // Epochs only rise, so the present one is at the end.
+        let of_epoch = self.steps.iter().rev().take_while(move |step| step.epoch == self.last.epoch);
+        of_epoch.filter(|step| step.sequences.is_some()).take(DUPLICATE_WINDOW)
     }
 
     fn last_sequence(self) -> Option<i32> {
-        self.batches().last().and_then(|step| step.sequences).map(|(_, last)| last)
+        self.batches().next().and_then(|step| step.sequences).map(|(_, last)| last)
     }
 
     /// The offset of the batch that says the most of its state: its last numbered one, or else its last marker.
     pub(crate) fn last_told_at(self) -> Offset {
-        self.batches().last().unwrap_or(self.last).last_offset
+        self.batches().next().unwrap_or(self.last).last_offset
     }
 }
 
@@ -339,7 +338,7 @@ fn view_at(steps: &[ProducerStep], end: Offset) -> Option<ProducerView<'_>> {
 fn forget_unneeded(steps: &mut Vec<ProducerStep>, durable: usize) {
     let Some(view) = ProducerView::after(&steps[..durable]) else { return };
     let last = view.last.last_offset;
-    let first_batch = view.batches().next().map_or(last, |step| step.last_offset);
+    let first_batch = view.batches().last().map_or(last, |step| step.last_offset);
     let epoch = view.last.epoch;
     steps.retain(|step| {
         let counts = step.sequences.is_some() && step.epoch == epoch && step.last_offset >= first_batch;

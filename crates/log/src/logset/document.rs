@@ -183,9 +183,9 @@ fn put_producer(fields: &mut FieldWriter, producer: ProducerView<'_>) {
     fields.i32(last.coordinator_epoch.unwrap_or(0));
     fields.u8(u8::from(last.transaction_start.is_some()));
     fields.i64(last.transaction_start.map_or(0, |first| first.0));
-    let batches = producer.batches();
-    fields.count(batches.clone().count());
-    for batch in batches {
+    let batches: Vec<_> = producer.batches().collect();
+    fields.count(batches.len());
+    for batch in batches.into_iter().rev() {
         fields.i32(batch.sequences.map_or(0, |(_, last)| last));
         fields.i64(batch.base_offset.0);
         fields.i64(batch.last_offset.0);

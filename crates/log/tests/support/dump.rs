@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use milepost_batch::BatchView;
+use milepost_batch::{BatchView, ControlType, Marker};
+use milepost_model::TransactionEnd;
 
 /// Checks every segment among these files, named `folder/file`. Says what the tool would complain about.
 pub(crate) fn check_segment_files(files: &BTreeMap<String, Vec<u8>>) -> Result<usize, String> {
@@ -17,6 +18,9 @@ pub(crate) fn check_segment_files(files: &BTreeMap<String, Vec<u8>>) -> Result<u
         }
         if let Some(index) = files.get(&format!("{stem}.timeindex")) {
             check_time_index(path, base, index, &batches)?;
+        }
+        if let Some(index) = files.get(&format!("{stem}.txnindex")) {
+            check_abort_index(path, index, log)?;
         }
         checked += 1;
     }
@@ -91,6 +95,34 @@ fn check_time_index(
             return Err(format!("{path}: time index entries do not ascend at {timestamp}"));
         }
         last = Some(timestamp);
+    }
+    Ok(())
+}
+
+/// Every entry names an abort marker of the segment, in their order.
+fn check_abort_index(path: &str, index: &[u8], log: &[u8]) -> Result<(), String> {
+    if index.is_empty() || !index.len().is_multiple_of(34) {
+        return Err(format!("{path}: its abort index has {} bytes", index.len()));
+    }
+    let mut markers = BTreeMap::new();
+    let mut rest = log;
+    while !rest.is_empty() {
+        let (batch, after) = BatchView::parse(rest).map_err(|error| error.to_string())?;
+        let control = batch.control_type().map_err(|error| error.to_string())?;
+        if let Some(ControlType::Marker(Marker { end: TransactionEnd::Abort, .. })) = control {
+            markers.insert(batch.base_offset().0, batch.producer().map(|producer| producer.id.0));
+        }
+        rest = after;
+    }
+    let mut previous = -1;
+    for entry in index.chunks_exact(34) {
+        let long = |at: usize| i64::from_be_bytes(entry[at..at + 8].try_into().expect("eight"));
+        let (version, producer, first, last, stable) = (&entry[..2], long(2), long(10), long(18), long(26));
+        let is_known = markers.get(&last) == Some(&Some(producer));
+        if version != [0, 0] || !is_known || first >= last || stable > last + 1 || last <= previous {
+            return Err(format!("{path}: abort entry of {producer} from {first} to {last}, stable {stable}"));
+        }
+        previous = last;
     }
     Ok(())
 }
