@@ -52,6 +52,9 @@ impl Disk {
     }
 }
 
+/// A producer each of whose transactions ends by a new epoch (KIP-890).
+pub(crate) const BUMPING: i64 = 22;
+
 /// What a batch is to the transactions of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -70,6 +73,10 @@ pub(crate) struct ModelBatch {
 }
 
 impl ModelBatch {
+    fn is_marker_of(&self, producer: i64) -> bool {
+        matches!(self.part, Part::Marker(of, _) if of == producer)
+    }
+
     pub(crate) fn end(&self) -> i64 {
         self.base + i64::try_from(self.values.len()).expect("few")
     }
@@ -152,8 +159,16 @@ impl Model {
         self.batches.iter().rev().filter(move |batch| batch.producer.is_some_and(|(id, _)| id == producer))
     }
 
+    /// The epoch of a producer.
+    pub(crate) fn epoch(&self, producer: i64) -> i16 {
+        let markers = self.batches.iter().filter(|batch| batch.is_marker_of(producer)).count();
+        if producer == BUMPING { i16::try_from(markers).expect("few") } else { 0 }
+    }
+
     pub(crate) fn next_sequence(&self, producer: i64) -> i32 {
-        self.of_producer(producer).next().map_or(0, |last| {
+        let has_begun_anew = |batch: &&ModelBatch| producer == BUMPING && batch.is_marker_of(producer);
+        let mut of_epoch = self.batches.iter().rev().take_while(|batch| !has_begun_anew(batch));
+        of_epoch.find(|batch| batch.producer.is_some_and(|(id, _)| id == producer)).map_or(0, |last| {
             last.producer.expect("filtered").1 + i32::try_from(last.values.len()).expect("few")
         })
     }

@@ -3,11 +3,11 @@
 use milepost_batch::Marker;
 use milepost_log::MarkerEpoch;
 
-use super::super::model::Part;
+use super::super::model::{BUMPING, Part};
 use super::*;
 
 /// Producers that write in transactions, beside those that only number their batches.
-const TRANSACTIONAL: [i64; 3] = [20, 21, 22];
+const TRANSACTIONAL: [i64; 3] = [20, 21, BUMPING];
 
 impl History {
     /// What readers of committed records are told, and what is asked before an append.
@@ -19,11 +19,11 @@ impl History {
         check!(stable >= model.stable, "the last stable offset went back to {stable}: {model:?}");
         check!(stable == expected, "last stable offset {stable}, expected {expected} of {model:?}");
         for id in TRANSACTIONAL {
-            let identity = ProducerIdentity { id: ProducerId(id), epoch: ProducerEpoch(0) };
+            let identity = ProducerIdentity { id: ProducerId(id), epoch: ProducerEpoch(model.epoch(id)) };
             let (open, expected) =
                 (log.ongoing_transaction(identity), model.open_transaction(id, model.end()));
             check!(open.map(|at| at.0) == expected, "{id} has {open:?} open, expected {expected:?}");
-            let durable = log.active_producers().find(|producer| producer.identity == identity);
+            let durable = log.active_producers().find(|producer| producer.identity.id == identity.id);
             let (open, expected) =
                 (durable.and_then(|it| it.transaction_start), model.open_transaction(id, end));
             check!(open.map(|at| at.0) == expected, "{id} has {open:?} durably open, expected {expected:?}");
@@ -45,17 +45,17 @@ impl History {
         let values = self.values();
         let slices: Vec<_> = values.iter().map(Vec::as_slice).collect();
         let timestamp_ms = START_MS + self.clock_ms;
-        let (id, sequence, end) = {
+        let (id, epoch, sequence, end) = {
             let model = &self.models[index];
-            (model.id, model.next_sequence(producer), model.end())
+            (model.id, model.epoch(producer), model.next_sequence(producer), model.end())
         };
         let at = self.now();
         if self.models[index].open_transaction(producer, end).is_some() {
-            let outside = numbered_at(timestamp_ms, producer, 0, sequence, &slices);
+            let outside = numbered_at(timestamp_ms, producer, epoch, sequence, &slices);
             let refused = self.set().append(id, &outside, AppendOrigin::Client, at);
             check!(refused.is_err(), "accepted outside of the open transaction");
         }
-        let bytes = transactional_at(timestamp_ms, producer, 0, sequence, &slices);
+        let bytes = transactional_at(timestamp_ms, producer, epoch, sequence, &slices);
         match self.set().append(id, &bytes, AppendOrigin::Client, at) {
             Ok(appended) => {
                 check!(!appended.duplicate && appended.base_offset.0 == end, "{appended:?} at {end}");
@@ -77,9 +77,19 @@ impl History {
         let producer = TRANSACTIONAL[self.rng.below(TRANSACTIONAL.len())];
         let end = if self.rng.chance(2) { TransactionEnd::Commit } else { TransactionEnd::Abort };
         let (id, at, base) = (self.models[index].id, self.now(), self.models[index].end());
-        let identity = ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(0) };
+        let known = self.models[index].epoch(producer);
+        let identity = |epoch| ProducerIdentity { id: ProducerId(producer), epoch: ProducerEpoch(epoch) };
         let marker = Marker { end, coordinator_epoch: 7 };
-        match self.set().append_marker(id, identity, marker, MarkerEpoch::AtLeastKnown, at) {
+        let (epoch, rule) = if producer == BUMPING {
+            (known + 1, MarkerEpoch::AboveKnown)
+        } else {
+            (known, MarkerEpoch::AtLeastKnown)
+        };
+        if producer == BUMPING && self.models[index].open_transaction(producer, base).is_some() {
+            let late = self.set().append_marker(id, identity(known), marker, rule, at);
+            check!(late.is_err(), "a marker of an earlier transaction ended the present one");
+        }
+        match self.set().append_marker(id, identity(epoch), marker, rule, at) {
             Ok(appended) => {
                 check!(appended.base_offset.0 == base, "a marker at {}, not {base}", appended.base_offset);
                 self.models[index].batches.push(ModelBatch {
