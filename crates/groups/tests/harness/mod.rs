@@ -4,6 +4,7 @@
 //! answer waits for what was last written about its group; a group's generation does not go back.
 
 pub(crate) mod command;
+pub(crate) mod compaction;
 mod consumer;
 pub(crate) mod embedded;
 #[allow(dead_code, reason = "only the scenarios print")]
@@ -21,6 +22,7 @@ use milepost_model::{
     ProducerIdentity, Shard, Ticket, Timestamp, TransactionEnd,
 };
 
+use compaction::{Dice, Removable, cleaned_now_and_then, cleaned_whole};
 use consumer::ConsumerGroups;
 
 /// Where every scenario's clocks begin.
@@ -323,8 +325,12 @@ impl Machine {
             replayed(&self.settings, entries.into_iter()).describe_hard_state()
         };
         assert_eq!(replay(entries.clone()), live, "a replay of the log");
-        assert_eq!(replay(compacted(&entries, Tombstones::Kept)), live, "a replay after compaction");
-        assert_eq!(replay(compacted(&entries, Tombstones::Dropped)), live, "a replay without tombstones");
+        assert_eq!(replay(cleaned_whole(&entries, Removable::Kept)), live, "a replay after compaction");
+        assert_eq!(replay(cleaned_whole(&entries, Removable::Dropped)), live, "a replay without tombstones");
+        // Every length of the log is cleaned in another way.
+        let seed = entries.len() as u64;
+        let cleaned = cleaned_now_and_then(&entries, &mut Dice(seed));
+        assert_eq!(replay(cleaned), live, "a replay of a log that was cleaned as dice {seed} said");
     }
 }
 
@@ -341,7 +347,7 @@ fn producer_of(id: i64) -> ProducerIdentity {
 }
 
 /// A shard loaded from entries of a log and their positions.
-fn replayed(settings: &GroupSettings, entries: impl Iterator<Item = (usize, Entry)>) -> Groups {
+pub(crate) fn replayed(settings: &GroupSettings, entries: impl Iterator<Item = (usize, Entry)>) -> Groups {
     let mut shard = Groups::new(settings.clone(), 8);
     for (position, entry) in entries {
         let position = Offset(i64::try_from(position).unwrap());
@@ -354,35 +360,4 @@ fn replayed(settings: &GroupSettings, entries: impl Iterator<Item = (usize, Entr
         }
     }
     shard
-}
-
-/// What compaction does with tombstones.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tombstones {
-    Kept,
-    Dropped,
-}
-
-/// Keeps the last record of each key. What belongs to transactions stays as it is: the cleaner works below the first
-/// open transaction, and which records of an ended one it drops is tested where it is written.
-fn compacted(entries: &[(usize, Entry)], tombstones: Tombstones) -> Vec<(usize, Entry)> {
-    let is_transactional = |entry: &Entry| {
-        matches!(entry, Entry::Marker { .. } | Entry::Record { origin: Origin::Transactional(_), .. })
-    };
-    if entries.iter().any(|(_, entry)| is_transactional(entry)) {
-        return entries.to_vec();
-    }
-    let mut last = BTreeMap::new();
-    for (position, entry) in entries {
-        if let Entry::Record { key, .. } = entry {
-            last.insert(key.clone(), *position);
-        }
-    }
-    let is_kept = |position: usize, entry: &Entry| match entry {
-        Entry::Record { key, value, .. } => {
-            last[key] == position && (value.is_some() || tombstones == Tombstones::Kept)
-        }
-        Entry::Marker { .. } => true,
-    };
-    entries.iter().filter(|(position, entry)| is_kept(*position, entry)).cloned().collect()
 }
