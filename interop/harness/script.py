@@ -7,11 +7,15 @@ The words are those of the scenarios (tests/scenarios/README.md), as far as they
 
 import re
 import time
+from pathlib import Path
 
 from harness import batches, wire, wire_consumer
 from harness.wire import array, blob, i8, i16, i32, i64, text
 from harness.wire_consumer import NO_TAGS
 
+FOLDER = Path(__file__).parents[2] / "tests" / "kafka_bytes"
+ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT = 25, 26, 28
+CONCURRENT_TRANSACTIONS = 51
 OFFSET_DELETE, DELETE_GROUPS, DELETE_TOPICS = 47, 42, 20
 OFFSETS_TOPIC = "__consumer_offsets"
 CAPTURED = re.compile(r"== Kafka (\S+)")
@@ -30,8 +34,9 @@ class Script:
         self.captured = lines[captured:]
         said = [line for line in self.head if line and not line.startswith("#")]
         self.settings = dict(line.removeprefix("set ").split("=", 1) for line in said if line.startswith("set "))
-        self.lines = [line for line in said if not line.startswith(("set ", "skip "))]
-        self.skipped = next((line.removeprefix("skip ") for line in said if line.startswith("skip ")), None)
+        self.lines = [line for line in said if not line.startswith(("set ", "needs ", "machine-only"))]
+        self.is_for_machine_only = "machine-only" in said
+        self.needs = [int(line.removeprefix("needs ")) for line in said if line.startswith("needs ")]
 
     def rewrite(self, version, told):
         """Puts what was just written in the place of what is there."""
@@ -116,6 +121,7 @@ class Teller:
         self.members = []
         self.groups = []
         self.newcomer = None
+        self.producers = {}
 
     def tell(self, script):
         try:
@@ -306,6 +312,47 @@ class Teller:
             found = plain.array(lambda: (plain.text(), plain.array(lambda: (plain.i32(), plain.i16()))))
             assert all(code == 0 for _, partitions in found for _, code in partitions), found
 
+    # --- Transactions: producer N has the transactional id `txn-N` ---
+
+    def say_transactional(self, words):
+        group, name, connection = self.group(words), f"txn-{words.get('producer')}", self.connection()
+        target, offset = words.plain[1].rsplit("=", 1)
+        topic, partition = place(target)
+        if name not in self.producers:
+            self.producers[name] = self.first_answer(wire.INIT_PRODUCER_ID, text(name) + i32(60_000), transactional_id=name)
+        producer = self.producers[name]
+        self.first_answer(ADD_OFFSETS_TO_TXN, text(name) + producer + text(group))
+        entry = i32(partition) + i64(int(offset)) + i32(-1) + text("")
+        fields = text(name) + text(group) + producer + array([text(topic) + array([entry])])
+        reader = connection.ask(TXN_OFFSET_COMMIT, 2, fields)
+        reader.i32()
+        found = reader.array(lambda: (reader.text(), reader.array(lambda: (reader.i32(), reader.i16()))))
+        assert found == [(topic, [(partition, wire.NO_ERROR)])], found
+
+    def say_marker(self, words):
+        name, before = f"txn-{words.get('producer')}", markers(self.connection())
+        committed = i8(words.plain[0] == "commit")
+        self.first_answer(END_TXN, text(name) + self.producers[name] + committed)
+        wait_for(lambda: markers(self.connection()) > before)
+
+    def first_answer(self, api, fields, transactional_id=None):
+        """Asks until the coordinator is ready; the rest of its answer."""
+        answer = []
+
+        def is_ready():
+            if transactional_id:
+                # Whoever asks for it makes the coordinator's topic exist.
+                self.connection().ask(wire.FIND_COORDINATOR, 1, text(transactional_id) + i8(1))
+            reader = self.connection().ask(api, 0, fields)
+            reader.i32()
+            error = reader.i16()
+            assert error in (wire.NO_ERROR, CONCURRENT_TRANSACTIONS, *wire.NOT_READY), f"{api}: {error}"
+            answer.append(reader.take(len(reader.data) - reader.at))
+            return error == wire.NO_ERROR
+
+        wait_for(is_ready)
+        return answer[-1]
+
     def say_delete(self, words):
         for group in words.plain:
             reader = self.connection().ask(DELETE_GROUPS, 1, array([text(group)]))
@@ -360,11 +407,28 @@ def topic_id(connection, topic):
 def dump(connection, groups):
     """{group: [(key, value)]} of every record of the groups, as a consumer reads it, partition by partition."""
     found = {group: [] for group in groups}
+    for whole in all_batches(connection):
+        if not batches.is_control(whole):
+            for _, key, value in batches.records(whole):
+                length = int.from_bytes(key[2:4], "big")
+                group = key[4 : 4 + length].decode()
+                if group in found:
+                    found[group].append((key, value))
+    return found
+
+
+def markers(connection):
+    """How many transactions ended in the log of committed offsets."""
+    return sum(batches.is_control(whole) for whole in all_batches(connection))
+
+
+def all_batches(connection):
+    """Every batch of every partition of the log of committed offsets."""
     partition = 0
     while True:
         error, end = wire.list_offsets(connection, OFFSETS_TOPIC, partition)
         if error == wire.UNKNOWN_TOPIC_OR_PARTITION:
-            return found
+            return
         assert error == wire.NO_ERROR
         position = 0
         while position < end:
@@ -372,10 +436,5 @@ def dump(connection, groups):
             assert error == wire.NO_ERROR
             for base_offset, _, _, whole in batches.headers(data):
                 position = base_offset + batches.last_offset_delta(whole) + 1
-                if not batches.is_control(whole):
-                    for _, key, value in batches.records(whole):
-                        length = int.from_bytes(key[2:4], "big")
-                        group = key[4 : 4 + length].decode()
-                        if group in found:
-                            found[group].append((key, value))
+                yield whole
         partition += 1

@@ -6,8 +6,10 @@ import re
 import pytest
 
 from harness import batches, wire
+from harness.script import FOLDER, Script, Teller
 from harness.tools import Shell
 
+GROUP_SETTINGS = {"group.consumer.assignment.interval.ms": "0", "offsets.topic.num.partitions": "1"}
 SETTINGS = {"log.cleaner.backoff.ms": "200"}
 
 
@@ -92,6 +94,24 @@ def test_commits(shell, own_server, name):
     assert f'"topic":"{name}","partition":0' in next(record["key"] for record in mine if '"type":"1"' in record["key"])
     assert '"offset":2,' in commits[0] and commits[-1] == "<DELETE>"
     assert [('"members":[]' in group) for group in groups] == [True, False, True, False] and groups[-1] == "<DELETE>"
+
+
+@pytest.mark.parametrize("own_server", [{"settings": GROUP_SETTINGS}], indirect=True)
+def test_every_type_of_record_of_groups(shell, own_server):
+    scripts = [Script(FOLDER / f"{name}.txt") for name in ("simple_commits", "classic_static", "consumer_groups")]
+    told = [Teller(own_server).tell(script) for script in scripts]
+    own_server.stop()
+    [log] = files(own_server, "__consumer_offsets", 0, ".log")
+    output = shell("kafka-dump-log", "--offsets-decoder", "--files", log)
+    assert "skipping" not in output.out, output
+    _, records = dump(shell, "--offsets-decoder", "--files", log)
+    assert len(records) == sum(len(records) for one in told for records in one.groups.values())
+    kind = lambda record: int(re.match(r'{"type":"(\d+)"', record["key"]).group(1))
+    with_values = {kind(record) for record in records if record["payload"] != "<DELETE>"}
+    tombstones = {kind(record) for record in records if record["payload"] == "<DELETE>"}
+    # The fourth is only ever removed.
+    assert with_values == {1, 2, 3, 5, 6, 7, 8, 16}
+    assert tombstones == {1, 2, 3, 4, 5, 6, 7, 8, 16}
 
 
 @pytest.mark.parametrize("own_server", [{"settings": SETTINGS}], indirect=True)

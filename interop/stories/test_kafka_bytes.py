@@ -6,14 +6,13 @@ version) in the environment they are written anew.
 """
 
 import os
-from pathlib import Path
 
 import pytest
 
+from harness import wire
 from harness.normalise import normalised
-from harness.script import Script, Teller
+from harness.script import FOLDER, Script, Teller
 
-FOLDER = Path(__file__).parents[2] / "tests" / "kafka_bytes"
 SCRIPTS = sorted(FOLDER.glob("*.txt"))
 # Whatever a script says besides.
 SETTINGS = {"offsets.topic.num.partitions": "3"}
@@ -26,8 +25,8 @@ SLOW = {"expiry_by_retention"}
 @pytest.fixture(params=SCRIPTS, ids=lambda path: path.stem)
 def script(request, full_tier):
     one = Script(request.param)
-    if one.skipped:
-        pytest.skip(one.skipped)
+    if one.is_for_machine_only:
+        pytest.skip("only the machine is told it, with ids that were chosen")
     if request.param.stem in SLOW and not full_tier:
         pytest.skip("it lets a minute pass")
     return one
@@ -35,7 +34,12 @@ def script(request, full_tier):
 
 def told(server, script):
     server.start()
+    with server.connect() as connection:
+        _, apis = wire.api_versions(connection)
     try:
+        for api in script.needs:
+            if api not in apis:
+                pytest.skip(f"the server does not offer API {api} yet")
         return Teller(server).tell(script)
     finally:
         server.end()

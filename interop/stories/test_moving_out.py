@@ -1,5 +1,7 @@
 """Our partitions' segments are given to a Kafka broker that was made anew: it serves the same committed offsets and groups."""
 
+import os
+
 import pytest
 
 from harness import batches, moving, wire, wire_consumer
@@ -19,9 +21,24 @@ def seen(connection, groups):
     return found
 
 
+def fill_until_compacted(connection, ours):
+    """Commits so much that a segment is compacted: its name has more than twenty digits then."""
+    partitions = 100
+    assert wire.create_topic(connection, "bulk", partitions) == wire.NO_ERROR
+    is_cleaned = lambda name: name.endswith(".log") and len(name) > len(f"{0:020}.log")
+    is_offsets = lambda name: name.startswith("__consumer_offsets-")
+    folders = lambda: [os.path.join(ours.data, name) for name in os.listdir(ours.data) if is_offsets(name)]
+    for number in range(200):
+        offsets = {("bulk", partition): (number, "m" * 4000) for partition in range(partitions)}
+        assert set(wire.commit(connection, "bulk", offsets).values()) == {wire.NO_ERROR}
+        if any(is_cleaned(name) for folder in folders() for name in os.listdir(folder)):
+            return
+    raise AssertionError("nothing was compacted")
+
+
 def test_kafka_goes_on_with_our_folders(kafka_server, new_server):
     ours = new_server(settings=SETTINGS).start()
-    groups = ("simple", "classic", "consumer", "deleted")
+    groups = ("simple", "classic", "consumer", "deleted", "bulk")
     with ours.connect() as connection:
         assert wire.create_topic(connection, "orders", 1) == wire.NO_ERROR
         for number in range(5):
@@ -37,6 +54,7 @@ def test_kafka_goes_on_with_our_folders(kafka_server, new_server):
         reader = connection.ask(42, 0, wire.array([wire.text("deleted")]))
         reader.i32()
         assert reader.array(lambda: (reader.text(), reader.i16())) == [("deleted", wire.NO_ERROR)]
+        fill_until_compacted(connection, ours)
         error, epoch, _ = wire_consumer.heartbeat(connection, "consumer", "m", 0, topics=["orders"])
         assert error == wire.NO_ERROR
         assert wire_consumer.commit(connection, "consumer", "m", epoch, "orders", 0, 5) == wire.NO_ERROR
