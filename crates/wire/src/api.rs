@@ -178,11 +178,13 @@ apis! {
     DescribeTopicPartitions = 75, advertised 0, served 0 - 0, flexible Some(0), DescribeTopicPartitionsRequest<'a>;
 
     @known
+    SaslHandshake        = 17, known 0 - 1, flexible None;
     AddPartitionsToTxn   = 24, known 0 - 5, flexible Some(3);
     AddOffsetsToTxn      = 25, known 0 - 4, flexible Some(3);
     EndTxn               = 26, known 0 - 5, flexible Some(3);
     WriteTxnMarkers      = 27, known 1 - 2, flexible Some(1);
     TxnOffsetCommit      = 28, known 0 - 6, flexible Some(3);
+    SaslAuthenticate     = 36, known 0 - 2, flexible Some(2);
     DescribeTransactions = 65, known 0 - 0, flexible Some(0);
     ListTransactions     = 66, known 0 - 2, flexible Some(0);
 }

@@ -1,5 +1,5 @@
 //! The messages, one file for each API. A new API is one such file, and one line in the
-//! table of `api.rs` and in the list of `tests/mod.rs`. Those of transactions are known, and not served yet.
+//! table of `api.rs` and in the list of `tests/mod.rs`. Those of transactions and of SASL are known, and not served yet.
 //!
 //! Structures and fields have the names of Kafka's own message schemas and mean what the protocol says; words
 //! stand only where there is more to say. The notation is explained in `schema.rs`.
@@ -41,6 +41,8 @@ pub mod offset_delete;
 pub mod offset_fetch;
 pub mod offset_for_leader_epoch;
 pub mod produce;
+pub mod sasl_authenticate;
+pub mod sasl_handshake;
 pub mod sync_group;
 pub mod txn_offset_commit;
 pub mod write_txn_markers;

@@ -118,11 +118,13 @@ fn the_table_is_that_of_kafka_4_4() {
 #[test]
 fn what_is_only_known_is_not_served() {
     let expected = [
+        (17, 0, 1, None),
         (24, 0, 5, Some(3)),
         (25, 0, 4, Some(3)),
         (26, 0, 5, Some(3)),
         (27, 1, 2, Some(1)),
         (28, 0, 6, Some(3)),
+        (36, 0, 2, Some(2)),
         (65, 0, 0, Some(0)),
         (66, 0, 2, Some(0)),
     ];
