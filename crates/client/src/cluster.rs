@@ -3,20 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use milepost_wire::messages::find_coordinator::{FindCoordinatorRequest, FindCoordinatorResponse};
-use milepost_wire::{ApiKey, ErrorCode};
+use milepost_wire::ErrorCode;
 
 use crate::address::Address;
 use crate::backoff::Backoff;
 use crate::connection::Connection;
+use crate::coordinators;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
 use crate::metadata::{self, Metadata};
 use crate::options::Options;
 use crate::stop::Stop;
-
-/// From this version on one request may ask for many groups.
-const MANY_KEYS_FROM: i16 = 4;
 
 /// Which broker a request is for.
 #[derive(Clone, Copy, Debug)]
@@ -171,15 +168,44 @@ impl Cluster {
     /// # Errors
     /// When the cluster names none.
     pub fn coordinator(&mut self, group: &str, deadline: Deadline) -> Result<Address, ClientError> {
-        if let Some(address) = self.coordinators.get(group) {
-            return Ok(address.clone());
+        let mut found = self.coordinators(&[group], deadline)?;
+        found.remove(group).unwrap_or_else(|| Err(coordinators::missing(group)))
+    }
+
+    /// The coordinators of many groups, as known or asked for. What is wrong with one group is in its own result.
+    ///
+    /// # Errors
+    /// When nobody can be asked.
+    pub fn coordinators(
+        &mut self,
+        groups: &[&str],
+        deadline: Deadline,
+    ) -> Result<BTreeMap<String, Result<Address, ClientError>>, ClientError> {
+        let unknown: Vec<&str> =
+            groups.iter().copied().filter(|group| !self.coordinators.contains_key(*group)).collect();
+        let mut found = BTreeMap::new();
+        if !unknown.is_empty() {
+            found = coordinators::find(self.connection(Target::Any, deadline)?, &unknown, deadline)?;
         }
-        let address = find_coordinator(self.connection(Target::Any, deadline)?, group, deadline)?;
+        for (group, address) in &found {
+            if let Ok(address) = address {
+                self.remember_coordinator(group, address);
+            }
+        }
+        for group in groups {
+            if let Some(address) = self.coordinators.get(*group) {
+                found.insert((*group).to_owned(), Ok(address.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes who coordinates a group, as somebody said by the way.
+    pub(crate) fn remember_coordinator(&mut self, group: &str, address: &Address) {
         if self.coordinators.len() >= COORDINATORS_MAX {
             self.coordinators.clear();
         }
         self.coordinators.insert(group.to_owned(), address.clone());
-        Ok(address)
     }
 
     /// Forgets what is known of the broker meant, so that it is looked for anew.
@@ -255,32 +281,4 @@ fn all_led(metadata: &Metadata, topics: &[&str]) -> Result<(), ClientError> {
         }
     }
     Ok(())
-}
-
-fn find_coordinator(
-    connection: &mut Connection,
-    group: &str,
-    deadline: Deadline,
-) -> Result<Address, ClientError> {
-    let version = connection.version(ApiKey::FindCoordinator)?;
-    let many = version >= MANY_KEYS_FROM;
-    let request = FindCoordinatorRequest {
-        key: if many { "" } else { group },
-        coordinator_keys: if many { vec![group] } else { Vec::new() },
-        ..FindCoordinatorRequest::default()
-    };
-    let answer: FindCoordinatorResponse<'_> = connection.call(&request, version, deadline)?.decode()?;
-    let what = || format!("the coordinator of {group}");
-    let (code, message, host, port) = match answer.coordinators.first() {
-        Some(one) if many => (one.error_code, one.error_message, one.host, one.port),
-        None if many => {
-            return Err(ClientError::Incomplete { what: what(), lacks: "the group".to_owned() });
-        }
-        _ => (answer.error_code, answer.error_message, answer.host, answer.port),
-    };
-    if code != ErrorCode::None {
-        return Err(ClientError::refused(what(), code, message));
-    }
-    Address::advertised(host, port)
-        .ok_or_else(|| ClientError::refused(what(), ErrorCode::CoordinatorNotAvailable, None))
 }

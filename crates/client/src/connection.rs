@@ -15,8 +15,9 @@ use crate::address::Address;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
 use crate::options::Options;
+use crate::sasl;
 use crate::stop::Stop;
-use crate::transport::Transport;
+use crate::transport::{Transport, is_pause};
 use crate::versions::Versions;
 
 /// The largest answer that is believed. Kafka's own clients take up to 50 MiB of records, and a first batch whole.
@@ -80,15 +81,16 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects and asks what the broker speaks.
+    /// Connects, with TLS if told so, asks what the broker speaks, and says who is asking if told so.
     ///
     /// # Errors
-    /// When that fails or takes longer than `options.connect_timeout` or the deadline.
+    /// When one of that fails or takes longer than `options.connect_timeout` or the deadline.
     pub fn open(address: &Address, options: &Options, deadline: Deadline) -> Result<Self, ClientError> {
         let deadline = deadline.or_after(options.connect_timeout);
+        let transport = Transport::connect(address, options, deadline)?;
         let mut connection = Self {
             address: address.clone(),
-            transport: Transport::connect(address, deadline)?,
+            transport,
             versions: Versions::default(),
             client_id: options.client_id.clone(),
             stop: options.stop.clone(),
@@ -107,6 +109,9 @@ impl Connection {
         }
         let versions = Versions::of(&answer.api_keys);
         connection.versions = versions;
+        if let Some(login) = &options.security.login {
+            sasl::authenticate(&mut connection, login, deadline)?;
+        }
         Ok(connection)
     }
 
@@ -333,11 +338,6 @@ impl Connection {
     }
 
     fn broken(&self, source: io::Error) -> ClientError {
-        ClientError::Broken { address: self.address.clone(), source }
+        ClientError::Broken { address: self.address.clone(), source: source.into() }
     }
-}
-
-/// Whether a read or write only ran into the end of its time slice.
-fn is_pause(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

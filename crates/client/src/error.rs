@@ -1,6 +1,7 @@
 //! Why a cluster could not be asked, or what it refused, in words for people.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use milepost_batch::BatchError;
@@ -8,8 +9,8 @@ use milepost_wire::{ApiKey, DecodeError, EncodeError, ErrorCode};
 
 use crate::address::Address;
 
-/// What went wrong.
-#[derive(Debug, thiserror::Error)]
+/// What went wrong. Cheap to clone, since one cause may keep many things from being done.
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum ClientError {
     /// An address that is none.
     #[error("{said:?} is no address (HOST:PORT): {why}")]
@@ -25,7 +26,7 @@ pub enum ClientError {
         /// Where to.
         address: Address,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The connection broke while an answer was awaited.
     #[error("the connection to {address} broke: {source}")]
@@ -33,7 +34,7 @@ pub enum ClientError {
         /// Who was at its other end.
         address: Address,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The answer did not come in time.
     #[error("{address} did not answer within {} s", .after.as_secs_f32())]
@@ -48,7 +49,8 @@ pub enum ClientError {
     Stopped,
     /// A frame that is negative or larger than is believed.
     #[error(
-        "{address} announces an answer of {announced} bytes, which is not believed; is it a Kafka broker?"
+        "{address} announces an answer of {announced} bytes, which is not believed; is it a Kafka broker, \
+         and does it speak TLS where you do not, or the other way round?"
     )]
     FrameSize {
         /// Who said so.
@@ -150,6 +152,17 @@ pub enum ClientError {
         /// The bound.
         max: usize,
     },
+    /// What was said of certificates or keys cannot be used.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+    /// The broker and the user do not believe each other.
+    #[error("{address}: {why}")]
+    Authentication {
+        /// Who was asked.
+        address: Address,
+        /// What is wrong.
+        why: String,
+    },
 }
 
 impl ClientError {
@@ -227,7 +240,7 @@ pub fn explain(code: ErrorCode, message: Option<&str>) -> String {
         _ => "",
     };
     let name = code.name();
-    let said = if words.is_empty() { name.to_owned() } else { format!("{words} ({name})") };
+    let said = if words.is_empty() { format!("[{name}]") } else { format!("{words} [{name}]") };
     match message.filter(|message| !message.is_empty()) {
         Some(message) => format!("{said}: {message}"),
         None => said,

@@ -10,6 +10,7 @@ use crate::address::Address;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
+use crate::topic_partition::TopicPartition;
 
 /// From this version on the asker says whether asking may create a topic.
 const SAYS_WHETHER_TO_CREATE_FROM: i16 = 4;
@@ -77,6 +78,21 @@ impl Metadata {
     #[must_use]
     pub fn topic(&self, name: &str) -> Option<&TopicMetadata> {
         self.topics.iter().find(|topic| topic.name == name)
+    }
+
+    /// All partitions of a topic.
+    ///
+    /// # Errors
+    /// When the topic is not there.
+    pub fn partitions_of(&self, name: &str) -> Result<Vec<TopicPartition>, ClientError> {
+        let found = self.topic(name);
+        match found.map_or(ErrorCode::UnknownTopicOrPartition, |topic| topic.error) {
+            ErrorCode::None => {
+                let partitions = found.into_iter().flat_map(|topic| &topic.partitions);
+                Ok(partitions.map(|one| TopicPartition::new(name, one.index)).collect())
+            }
+            code => Err(ClientError::refused(name, code, None)),
+        }
     }
 
     /// Where the leader of a partition listens.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::security::Security;
 use crate::stop::Stop;
 
 /// What holds for every connection to a cluster.
@@ -13,6 +14,8 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// How long one operation may take, attempts and waits included.
     pub timeout: Duration,
+    /// Whether connections are encrypted, and who says that they are asking.
+    pub security: Security,
     /// Ends all waiting.
     pub stop: Stop,
 }
@@ -23,6 +26,7 @@ impl Default for Options {
             client_id: "milepost".to_owned(),
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(30),
+            security: Security::default(),
             stop: Stop::default(),
         }
     }

@@ -1,12 +1,18 @@
-//! What bytes travel over. One kind so far; TLS is to become another, and nothing above this file will know.
+//! What bytes travel over: TCP, with or without TLS. Nothing above this file knows which.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
+
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
 
 use crate::address::Address;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
+use crate::options::Options;
+use crate::security::Tls;
+use crate::stop::Stop;
 
 /// How long one read or write may block. Between two, a stop and the deadline are looked at.
 const SLICE: Duration = Duration::from_millis(100);
@@ -26,49 +32,101 @@ pub(crate) struct Transport {
 enum Kind {
     /// TCP as it is.
     Plain(TcpStream),
+    /// TLS over TCP. Boxed, since it is large and most connections are plain.
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Transport {
-    /// Connects to the first of the host's numbers that answers. Asking what numbers a name has is the system's
-    /// business and has the system's own timeout.
-    pub(crate) fn connect(address: &Address, deadline: Deadline) -> Result<Self, ClientError> {
-        let failed = |source| ClientError::Connect { address: address.clone(), source };
+    /// Connects to the first of the host's numbers that answers, and agrees on keys where TLS is wanted. Asking what
+    /// numbers a name has is the system's business and has the system's own timeout.
+    pub(crate) fn connect(
+        address: &Address,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Self, ClientError> {
+        let failed =
+            |source: io::Error| ClientError::Connect { address: address.clone(), source: source.into() };
         let numbers = (address.host.as_str(), address.port).to_socket_addrs().map_err(failed)?;
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
         for number in numbers {
             let Some(left) = deadline.left() else { break };
             match TcpStream::connect_timeout(&number, left) {
-                Ok(stream) => return Self::plain(stream).map_err(failed),
+                Ok(stream) => {
+                    let stream = sliced(stream).map_err(failed)?;
+                    let kind = match &options.security.tls {
+                        None => Kind::Plain(stream),
+                        Some(tls) => encrypted(stream, tls, address, (deadline, &options.stop))?,
+                    };
+                    return Ok(Self { kind, slice: SLICE });
+                }
                 Err(error) => last = error,
             }
         }
         Err(failed(last))
     }
 
-    fn plain(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(SLICE))?;
-        stream.set_write_timeout(Some(SLICE))?;
-        Ok(Self { kind: Kind::Plain(stream), slice: SLICE })
-    }
-
     /// Lets reads block for `wait` at most, and never longer than a slice.
     pub(crate) fn read_for(&mut self, wait: Duration) -> io::Result<()> {
         let slice = wait.clamp(SHORTEST, SLICE);
         if slice != self.slice {
-            match &self.kind {
-                Kind::Plain(stream) => stream.set_read_timeout(Some(slice))?,
-            }
+            let stream = match &self.kind {
+                Kind::Plain(stream) => stream,
+                Kind::Tls(stream) => &stream.sock,
+            };
+            stream.set_read_timeout(Some(slice))?;
             self.slice = slice;
         }
         Ok(())
     }
 }
 
+fn sliced(stream: TcpStream) -> io::Result<TcpStream> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(SLICE))?;
+    stream.set_write_timeout(Some(SLICE))?;
+    Ok(stream)
+}
+
+/// Shakes hands at once rather than with the first request, so that a certificate that is not trusted is said to be
+/// the reason.
+fn encrypted(
+    mut stream: TcpStream,
+    tls: &Tls,
+    address: &Address,
+    (deadline, stop): (Deadline, &Stop),
+) -> Result<Kind, ClientError> {
+    let failed = |source: io::Error| ClientError::Connect { address: address.clone(), source: source.into() };
+    let name = ServerName::try_from(address.host.clone())
+        .map_err(|_| failed(io::Error::new(ErrorKind::InvalidInput, "TLS knows no such host name")))?;
+    let mut connection =
+        ClientConnection::new(tls.config(), name).map_err(|error| ClientError::Tls(error.to_string()))?;
+    while connection.is_handshaking() {
+        match connection.complete_io(&mut stream) {
+            Ok(_) => {}
+            Err(error) if is_pause(&error) => {
+                if stop.is_set() {
+                    return Err(ClientError::Stopped);
+                }
+                if deadline.left().is_none() {
+                    return Err(ClientError::TimedOut { address: address.clone(), after: deadline.whole() });
+                }
+            }
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(Kind::Tls(Box::new(StreamOwned::new(connection, stream))))
+}
+
+/// Whether a read or write only ran into the end of its time slice.
+pub(crate) fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
 impl Read for Transport {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.kind {
             Kind::Plain(stream) => stream.read(into),
+            Kind::Tls(stream) => stream.read(into),
         }
     }
 }
@@ -77,12 +135,14 @@ impl Write for Transport {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.kind {
             Kind::Plain(stream) => stream.write(bytes),
+            Kind::Tls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.kind {
             Kind::Plain(stream) => stream.flush(),
+            Kind::Tls(stream) => stream.flush(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use milepost_wire::ApiKey;
 use milepost_wire::messages::api_versions::ApiVersion;
+use milepost_wire::{ADVERTISED, ApiKey, KNOWN};
 
 use crate::address::Address;
 use crate::error::ClientError;
@@ -32,7 +32,8 @@ fn highest(api: ApiKey) -> i16 {
 impl Versions {
     /// From the answer to ApiVersions. An API that we do not know is of no interest.
     pub(crate) fn of(answer: &[ApiVersion]) -> Self {
-        let known = answer.iter().filter(|api| ApiKey::from_code(api.api_key).is_some());
+        let is_known = |code: i16| ADVERTISED.iter().chain(KNOWN).any(|range| range.key.code() == code);
+        let known = answer.iter().filter(|api| is_known(api.api_key));
         Self { of: known.map(|api| (api.api_key, (api.min_version, api.max_version))).collect() }
     }
 

@@ -12,7 +12,7 @@ use crate::topic_partition::TopicPartition;
 
 /// What came of one partition.
 #[derive(Debug)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// Batches, the last perhaps cut off.
     Records {
         /// The partition.
@@ -30,7 +30,7 @@ pub(super) enum Verdict {
 }
 
 /// Reads an answer. Partitions without news are left out.
-pub(super) fn read(answer: Answer<'_>) -> Result<Vec<Verdict>, ClientError> {
+pub(crate) fn read(answer: Answer<'_>) -> Result<Vec<Verdict>, ClientError> {
     let answer: FetchResponse<'_> = answer.decode()?;
     if answer.error_code != ErrorCode::None {
         return Err(ClientError::refused("Fetch", answer.error_code, None));

@@ -37,7 +37,7 @@ pub struct Fetched {
 
 impl Fetched {
     /// `None` when not even one batch is whole.
-    pub(super) fn new(
+    pub(crate) fn new(
         partition: TopicPartition,
         from: Offset,
         mut bytes: Vec<u8>,

@@ -5,7 +5,7 @@
 //! whether or not they were committed, as a Kafka consumer does by default; markers are not records and are passed
 //! over.
 
-mod answer;
+pub(crate) mod answer;
 mod fetched;
 
 use std::collections::BTreeMap;
