@@ -23,7 +23,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("milepost", &["model", "groups", "storage", "log", "coordinator"]),
     // A member of a group writes its subscription and reads its assignment, so the client knows their bytes.
     ("client", &["model", "wire", "batch", "records"]),
-    ("cli", &["model", "broker", "client", "records", "batch", "log"]),
+    // Plans of an administrator, and their execution; what is printed is the command line's business.
+    ("admin", &["model", "client"]),
+    ("cli", &["model", "broker", "client", "admin", "records", "batch", "log"]),
     (
         "bench",
         &["model", "wire", "batch", "client", "records", "groups", "storage", "log", "coordinator", "broker"],
@@ -46,6 +48,7 @@ const WITHOUT_ASYNC: &[&str] = &[
     "coordinator",
     "milepost",
     "client",
+    "admin",
 ];
 
 /// Rooms that do no input or output: besides async, nothing that reaches a disk, a socket, a clock or randomness.

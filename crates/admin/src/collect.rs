@@ -1,0 +1,120 @@
+//! Gathers facts from a cluster: commits first, ends of logs second, so that no lag is ever negative because of the order.
+//!
+//! Works with what describing needs of permissions, and changes nothing. Whoever has many groups hands them in by
+//! [`GROUPS_AT_ONCE`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use milepost_client::groups::{self, Commits, GroupDescription, Pending};
+use milepost_client::{ClientError, Cluster, TopicPartition, offsets};
+
+use crate::facts::{GroupFacts, Logs, PartitionFacts, Position};
+use crate::reason::Reason;
+
+/// How many groups are looked at together: enough to fill batched requests, and few enough that what is held of them
+/// stays small.
+pub const GROUPS_AT_ONCE: usize = 500;
+
+/// How much is asked of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Its offsets and lag.
+    Offsets,
+    /// Also its state and members, and partitions that these have to read without having committed anything.
+    Members,
+}
+
+/// Looks at groups, in the order of `names`. What is wrong with one hides no other.
+///
+/// # Errors
+/// When nobody can be asked.
+pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<Vec<GroupFacts>, ClientError> {
+    let mut described = match detail {
+        Detail::Offsets => None,
+        Detail::Members => Some(groups::describe(cluster, names)?),
+    };
+    let mut committed = groups::committed(cluster, names, Pending::Passed)?;
+    let mut gathered: Vec<GroupFacts> = Vec::with_capacity(names.len());
+    for name in names {
+        let lacking = || ClientError::Incomplete { what: "the answer".to_owned(), lacks: (*name).to_owned() };
+        let description = described
+            .as_mut()
+            .map(|all| all.remove(*name).unwrap_or_else(|| Err(lacking())).map_err(Reason::from));
+        let commits = committed.remove(*name).unwrap_or_else(|| Err(lacking())).map_err(Reason::from);
+        gathered.push(without_logs((*name).to_owned(), description, commits));
+    }
+    let partitions: BTreeSet<TopicPartition> =
+        gathered.iter().flat_map(|group| &group.partitions).map(|one| one.partition.clone()).collect();
+    let logs = logs(cluster, partitions)?;
+    for one in gathered.iter_mut().flat_map(|group| &mut group.partitions) {
+        if let Some(log) = logs.get(&one.partition) {
+            one.log.clone_from(log);
+        }
+    }
+    Ok(gathered)
+}
+
+/// The ends of these logs.
+///
+/// # Errors
+/// When nobody can be asked.
+pub fn logs(
+    cluster: &mut Cluster,
+    partitions: impl IntoIterator<Item = TopicPartition>,
+) -> Result<Logs, ClientError> {
+    let found = offsets::bounds(cluster, partitions)?;
+    Ok(found.into_iter().map(|(one, found)| (one, found.map_err(Reason::from))).collect())
+}
+
+/// All partitions of these topics; of a topic that is not there, the reason.
+///
+/// # Errors
+/// When nobody can be asked.
+pub fn partitions_of(
+    cluster: &mut Cluster,
+    topics: &BTreeSet<String>,
+) -> Result<BTreeMap<String, Result<Vec<TopicPartition>, Reason>>, ClientError> {
+    let names: Vec<&str> = topics.iter().map(String::as_str).collect();
+    let metadata = cluster.metadata(Some(&names))?;
+    let of_topic = |name: &String| {
+        let found = metadata.partitions_of(name).map_err(Reason::from);
+        (name.clone(), found)
+    };
+    Ok(topics.iter().map(of_topic).collect())
+}
+
+fn without_logs(
+    group: String,
+    description: Option<Result<GroupDescription, Reason>>,
+    commits: Result<Commits, Reason>,
+) -> GroupFacts {
+    let (commits, unknown) = match commits {
+        Ok(commits) => (commits, None),
+        Err(reason) => (Commits::new(), Some(reason)),
+    };
+    let mut members: BTreeMap<TopicPartition, usize> = BTreeMap::new();
+    if let Some(Ok(description)) = &description {
+        for (index, member) in description.members.iter().enumerate() {
+            members.extend(member.assigned.iter().map(|one| (one.clone(), index)));
+        }
+    }
+    let mut positions: BTreeMap<TopicPartition, Position> = members
+        .keys()
+        .map(|one| (one.clone(), unknown.clone().map_or(Position::Never, Position::Unknown)))
+        .collect();
+    for (one, commit) in commits {
+        let position = match commit {
+            Ok(committed) => Position::Committed(committed),
+            Err(error) => Position::Unknown(Reason::from(error)),
+        };
+        positions.insert(one, position);
+    }
+    let partitions = positions.into_iter().map(|(partition, position)| PartitionFacts {
+        log: Err(Reason::other(format!("{partition} was not asked about"))),
+        member: members.get(&partition).copied(),
+        partition,
+        position,
+    });
+    let partitions = partitions.collect();
+    GroupFacts { group, description, unknown, partitions }
+}

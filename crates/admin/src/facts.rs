@@ -1,0 +1,143 @@
+//! What is known of groups and logs at one moment. Plans and views are made of these and of nothing else.
+
+use std::collections::BTreeMap;
+
+use milepost_client::TopicPartition;
+use milepost_client::groups::{Committed, GroupDescription};
+use milepost_client::offsets::Bounds;
+
+use crate::lag::{Lag, Standing};
+use crate::reason::Reason;
+
+/// The ends of a log.
+pub type LogFacts = Bounds;
+
+/// The ends of many, or why they are not known.
+pub type Logs = BTreeMap<TopicPartition, Result<LogFacts, Reason>>;
+
+/// What a group has committed for a partition. Nothing, unknown and 0 are three things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// It has committed this.
+    Committed(Committed),
+    /// It never committed, or what it committed has expired or was deleted.
+    Never,
+    /// That cannot be said, for this reason.
+    Unknown(Reason),
+}
+
+impl Position {
+    /// What it has committed, if that is known and something.
+    #[must_use]
+    pub fn committed(&self) -> Option<&Committed> {
+        if let Self::Committed(committed) = self { Some(committed) } else { None }
+    }
+}
+
+/// One partition of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionFacts {
+    /// Which.
+    pub partition: TopicPartition,
+    /// Where the group is in it.
+    pub position: Position,
+    /// Where its log begins and ends; read after the position.
+    pub log: Result<LogFacts, Reason>,
+    /// Which of the group's members has to read it, by its place in the description.
+    pub member: Option<usize>,
+}
+
+impl PartitionFacts {
+    /// How far the group is behind the high watermark.
+    #[must_use]
+    pub fn lag(&self) -> Lag {
+        Lag::between(&self.position, self.log.as_ref().map(|log| log.end.offset))
+    }
+
+    /// How far the group is behind the last stable offset, where those wait that read only what is committed. `None` where
+    /// the broker does not say where that is.
+    #[must_use]
+    pub fn stable_lag(&self) -> Option<Lag> {
+        match &self.log {
+            Ok(log) => {
+                let stable = log.stable_end?;
+                // Whoever reads everything may be beyond it without anything being wrong.
+                Some(match Lag::between(&self.position, Ok(stable)) {
+                    Lag::BeyondEnd(_) if self.lag().behind().is_some() => Lag::Behind(0),
+                    lag => lag,
+                })
+            }
+            Err(reason) => Some(Lag::between(&self.position, Err(reason))),
+        }
+    }
+
+    /// In one word what is to be thought of it.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        Standing::of(&self.position, self.log.as_ref())
+    }
+}
+
+/// One group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupFacts {
+    /// Its name.
+    pub group: String,
+    /// Its state and members, where they were asked for.
+    pub description: Option<Result<GroupDescription, Reason>>,
+    /// Why its offsets are not known at all.
+    pub unknown: Option<Reason>,
+    /// Its partitions: those that it has committed for, and those that its members have to read.
+    pub partitions: Vec<PartitionFacts>,
+}
+
+/// Sums over partitions. What is not known is counted, not guessed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Partitions in all.
+    pub partitions: usize,
+    /// Records behind, over those partitions of which that is known.
+    pub lag: i64,
+    /// The same to the last stable offset.
+    pub stable_lag: i64,
+    /// Partitions without a commit.
+    pub never: usize,
+    /// Partitions whose commit lies beyond the end of the log.
+    pub beyond_end: usize,
+    /// Partitions of which the lag is not known.
+    pub unknown: usize,
+}
+
+impl Totals {
+    /// Over these partitions.
+    #[must_use]
+    pub fn of<'a>(partitions: impl IntoIterator<Item = &'a PartitionFacts>) -> Self {
+        let mut totals = Self::default();
+        for one in partitions {
+            totals.partitions += 1;
+            match one.lag() {
+                Lag::Behind(count) => totals.lag = totals.lag.saturating_add(count),
+                Lag::BeyondEnd(_) => totals.beyond_end += 1,
+                Lag::Never => totals.never += 1,
+                Lag::Unknown(_) => totals.unknown += 1,
+            }
+            let stable = one.stable_lag().and_then(|lag| lag.behind());
+            totals.stable_lag = totals.stable_lag.saturating_add(stable.unwrap_or(0));
+        }
+        totals
+    }
+}
+
+impl GroupFacts {
+    /// Sums over all its partitions.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        Totals::of(&self.partitions)
+    }
+
+    /// Its description, if it is known.
+    #[must_use]
+    pub fn known(&self) -> Option<&GroupDescription> {
+        self.description.as_ref().and_then(|description| description.as_ref().ok())
+    }
+}

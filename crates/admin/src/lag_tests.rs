@@ -1,0 +1,72 @@
+use milepost_client::TopicPartition;
+use milepost_client::groups::Committed;
+use milepost_client::offsets::{Bounds, Found};
+use milepost_model::{Offset, PartitionIndex};
+
+use super::*;
+use crate::facts::{PartitionFacts, Totals};
+use crate::reason::Cause;
+
+fn at(offset: i64) -> Found {
+    Found { offset: Offset(offset), timestamp: None, leader_epoch: None }
+}
+
+fn committed(offset: i64) -> Position {
+    Position::Committed(Committed { offset: Offset(offset), leader_epoch: None, metadata: String::new() })
+}
+
+fn partition(position: Position, log: Result<(i64, i64, i64), Reason>) -> PartitionFacts {
+    let log = log.map(|(start, stable, end)| Bounds {
+        start: at(start),
+        end: at(end),
+        stable_end: Some(Offset(stable)),
+    });
+    PartitionFacts { partition: TopicPartition::new("t", PartitionIndex(0)), position, log, member: None }
+}
+
+fn gone() -> Reason {
+    Reason { words: "t-0: gone".to_owned(), cause: Cause::Refused("UNKNOWN_TOPIC_OR_PARTITION") }
+}
+
+#[test]
+fn zero_never_and_unknown_are_three_things() {
+    let log = Ok((0, 10, 10));
+    assert_eq!(partition(committed(10), log.clone()).lag(), Lag::Behind(0));
+    assert_eq!(partition(Position::Never, log.clone()).lag(), Lag::Never);
+    assert_eq!(partition(committed(10), Err(gone())).lag(), Lag::Unknown(gone()));
+    let unstable = Reason::other("an open transaction");
+    assert_eq!(partition(Position::Unknown(unstable.clone()), log).lag(), Lag::Unknown(unstable));
+    // Whether something was committed is not the question where there is no log.
+    assert_eq!(partition(Position::Never, Err(gone())).standing(), Standing::Gone);
+}
+
+#[test]
+fn a_commit_beyond_the_end_is_said_and_not_clamped() {
+    let one = partition(committed(15), Ok((0, 10, 10)));
+    assert_eq!((one.lag(), one.standing()), (Lag::BeyondEnd(5), Standing::BeyondEnd));
+    assert_eq!(one.stable_lag(), Some(Lag::BeyondEnd(5)));
+    let one = partition(committed(2), Ok((5, 10, 10)));
+    assert_eq!((one.lag(), one.standing()), (Lag::Behind(8), Standing::BelowStart));
+}
+
+#[test]
+fn an_open_transaction_makes_the_two_lags_differ() {
+    let one = partition(committed(4), Ok((0, 6, 10)));
+    assert_eq!((one.lag(), one.stable_lag()), (Lag::Behind(6), Some(Lag::Behind(2))));
+    // Whoever reads uncommitted records is past the transaction's beginning, and that is not beyond the end.
+    let one = partition(committed(8), Ok((0, 6, 10)));
+    assert_eq!((one.lag(), one.stable_lag()), (Lag::Behind(2), Some(Lag::Behind(0))));
+}
+
+#[test]
+fn totals_count_what_is_not_known() {
+    let all = [
+        partition(committed(4), Ok((0, 6, 10))),
+        partition(committed(9), Ok((0, 10, 10))),
+        partition(committed(12), Ok((0, 10, 10))),
+        partition(Position::Never, Ok((0, 10, 10))),
+        partition(committed(1), Err(gone())),
+    ];
+    let expected = Totals { partitions: 5, lag: 7, stable_lag: 3, never: 1, beyond_end: 1, unknown: 1 };
+    assert_eq!(Totals::of(&all), expected);
+}

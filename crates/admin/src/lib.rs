@@ -1,0 +1,26 @@
+//! What an administrator does with groups and their offsets, on any Kafka cluster.
+//!
+//! Everything that changes something is a plan first: a pure function of facts (what is committed, where the logs begin
+//! and end) makes a value that can be printed, compared and tested without a cluster. [`collect`] and [`gather`] get the facts,
+//! [`execute`] carries a plan out and reads back what came of it.
+//!
+//! This room must never print, ask a person, or read a clock: the time comes in. Whether somebody agreed is the command
+//! line's business, which calls it.
+
+pub mod collect;
+pub mod execute;
+mod facts;
+pub mod formats;
+pub mod gather;
+mod lag;
+pub mod plan;
+mod reason;
+pub mod snapshot;
+pub mod target;
+mod topic_filter;
+
+pub use facts::{GroupFacts, LogFacts, Logs, PartitionFacts, Position, Totals};
+pub use lag::{Lag, Standing};
+pub use reason::{Cause, Reason};
+pub use target::Target;
+pub use topic_filter::TopicFilter;

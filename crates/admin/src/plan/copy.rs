@@ -1,0 +1,173 @@
+//! Copying what one group has committed to another: under other topics' names if wanted, into the range of the log, by
+//! time where the offsets mean nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use milepost_client::TopicPartition;
+use milepost_client::groups::Committed;
+use milepost_client::offsets::Found;
+
+use super::offsets::{LeftOut, Move, OffsetPlan, Presence, Span};
+use super::reset::carried;
+use crate::facts::Logs;
+use crate::reason::Reason;
+
+/// What is to be copied: an offset, and the time of its record if that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// What the other group has committed. Its epoch counts only in the same topic of the same cluster.
+    pub committed: Committed,
+    /// What was found by the time of its record, where that is preferred to the offset.
+    pub by_time: Option<Found>,
+}
+
+/// Under which name a topic's offsets are written: itself, unless the map says another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TopicMap(pub BTreeMap<String, String>);
+
+impl TopicMap {
+    /// The partition that stands for this one.
+    #[must_use]
+    pub fn apply(&self, partition: &TopicPartition) -> TopicPartition {
+        match self.0.get(&*partition.topic) {
+            Some(topic) => TopicPartition::new(topic.as_str(), partition.partition),
+            None => partition.clone(),
+        }
+    }
+
+    /// Whether the partition keeps its name.
+    #[must_use]
+    pub fn keeps(&self, partition: &TopicPartition) -> bool {
+        self.0.get(&*partition.topic).is_none_or(|topic| **topic == *partition.topic)
+    }
+}
+
+/// What is known when a copy is planned.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The group that is written to.
+    pub group: String,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// What it has committed.
+    pub committed: BTreeMap<TopicPartition, Committed>,
+    /// What is copied, under the names that are written.
+    pub copied: BTreeMap<TopicPartition, Copied>,
+    /// Where the logs that are written about begin and end.
+    pub logs: Logs,
+    /// Partitions in which the epoch that comes along means nothing: of another topic or cluster.
+    pub foreign: BTreeSet<TopicPartition>,
+}
+
+/// Plans a copy. Nothing is ever written beyond the end of a log.
+#[must_use]
+pub fn plan(facts: &Facts) -> OffsetPlan {
+    let mut plan = OffsetPlan::new(&facts.group, facts.presence.clone());
+    for (partition, copied) in &facts.copied {
+        let log = match facts.logs.get(partition) {
+            Some(Ok(log)) => *log,
+            Some(Err(why)) => {
+                plan.left_out.push(LeftOut { partition: partition.clone(), why: why.clone() });
+                continue;
+            }
+            None => {
+                let why = Reason::other(format!("{partition} was not asked about"));
+                plan.left_out.push(LeftOut { partition: partition.clone(), why });
+                continue;
+            }
+        };
+        let mut said = copied.committed.clone();
+        if let Some(found) = copied.by_time {
+            said.offset = found.offset;
+            said.leader_epoch = found.leader_epoch;
+        } else if facts.foreign.contains(partition) {
+            said.leader_epoch = None;
+        }
+        let (new, clamped) = carried(&said, &log);
+        let old = facts.committed.get(partition).cloned();
+        plan.moves.push(Move {
+            partition: partition.clone(),
+            old,
+            new,
+            clamped,
+            log: Some(log),
+            span: Span::default(),
+        });
+    }
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use milepost_client::offsets::Bounds;
+    use milepost_model::{LeaderEpoch, Offset, PartitionIndex};
+
+    use super::*;
+
+    fn place(topic: &str) -> TopicPartition {
+        TopicPartition::new(topic, PartitionIndex(0))
+    }
+
+    fn found(offset: i64, epoch: i32) -> Found {
+        Found { offset: Offset(offset), timestamp: None, leader_epoch: Some(LeaderEpoch(epoch)) }
+    }
+
+    fn copied(offset: i64, by_time: Option<Found>) -> Copied {
+        let leader_epoch = Some(LeaderEpoch(3));
+        let committed = Committed { offset: Offset(offset), leader_epoch, metadata: "m".to_owned() };
+        Copied { committed, by_time }
+    }
+
+    fn facts() -> Facts {
+        let log = Bounds { start: found(10, 1), end: found(100, 7), stable_end: None };
+        let names = ["same", "other", "short", "timed"];
+        Facts {
+            group: "to".to_owned(),
+            presence: Presence::Absent,
+            committed: BTreeMap::new(),
+            copied: BTreeMap::from([
+                (place("same"), copied(42, None)),
+                (place("other"), copied(42, None)),
+                (place("short"), copied(420, None)),
+                (place("timed"), copied(420, Some(found(33, 2)))),
+                (place("gone"), copied(1, None)),
+            ]),
+            logs: names
+                .iter()
+                .map(|name| (place(name), Ok(log)))
+                .chain([(place("gone"), Err(Reason::other("gone")))])
+                .collect(),
+            foreign: BTreeSet::from([place("other")]),
+        }
+    }
+
+    #[test]
+    fn an_epoch_goes_only_where_it_means_the_same() {
+        let plan = plan(&facts());
+        let of = |topic: &str| plan.moves.iter().find(|one| one.partition == place(topic)).unwrap();
+        assert_eq!(of("same").new.leader_epoch, Some(LeaderEpoch(3)));
+        assert_eq!((of("other").new.offset, of("other").new.leader_epoch), (Offset(42), None));
+        assert_eq!(plan.without_epoch(), BTreeMap::from([(place("other"), Offset(42))]));
+    }
+
+    #[test]
+    fn nothing_is_written_beyond_the_end_and_a_time_is_preferred() {
+        let plan = plan(&facts());
+        let of = |topic: &str| plan.moves.iter().find(|one| one.partition == place(topic)).unwrap();
+        assert_eq!((of("short").new.offset, of("short").new.metadata.as_str()), (Offset(100), ""));
+        assert_eq!(of("short").clamped.map(|clamped| clamped.asked), Some(Offset(420)));
+        assert_eq!(
+            (of("timed").new.offset, of("timed").new.leader_epoch),
+            (Offset(33), Some(LeaderEpoch(2)))
+        );
+        assert_eq!(plan.left_out.len(), 1);
+    }
+
+    #[test]
+    fn a_map_renames_topics() {
+        let map = TopicMap(BTreeMap::from([("a".to_owned(), "b".to_owned())]));
+        assert_eq!(map.apply(&place("a")), place("b"));
+        assert_eq!(map.apply(&place("c")), place("c"));
+        assert!(!map.keeps(&place("a")) && map.keeps(&place("c")));
+    }
+}

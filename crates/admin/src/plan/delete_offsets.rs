@@ -1,0 +1,84 @@
+//! Deleting what a group has committed for some topics: those that are named, those that it no longer reads, those that
+//! no longer exist.
+
+use std::collections::BTreeSet;
+
+use milepost_client::TopicPartition;
+use milepost_client::groups::Committed;
+
+use crate::facts::{GroupFacts, PartitionFacts};
+use crate::reason::Reason;
+use crate::topic_filter::TopicFilter;
+
+/// Which offsets are meant. What is in more than one of them is meant once.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Those of these topics or partitions.
+    pub named: Vec<TopicFilter>,
+    /// Those of topics that no member wants.
+    pub unsubscribed: Option<Unsubscribed>,
+    /// Those of topics and partitions that are not there.
+    pub gone: Option<Gone>,
+}
+
+/// Topics that no member wants are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Unsubscribed;
+
+/// Topics that are not there are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Gone;
+
+/// What is deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForgetPlan {
+    /// The group.
+    pub group: String,
+    /// Each partition, and what is committed there now.
+    pub forgets: Vec<(TopicPartition, Committed)>,
+}
+
+/// Plans it.
+///
+/// # Errors
+/// When it is not known what the group reads and that is asked for: a group without members reads nothing now, and
+/// may read everything again tomorrow.
+pub fn plan(group: &GroupFacts, choice: &Choice) -> Result<ForgetPlan, Reason> {
+    if let Some(reason) = &group.unknown {
+        return Err(reason.clone());
+    }
+    let wanted = match choice.unsubscribed {
+        Some(Unsubscribed) => Some(wanted_topics(group)?),
+        None => None,
+    };
+    let is_meant = |one: &PartitionFacts| {
+        let is_gone = one.log.as_ref().err().is_some_and(Reason::is_gone);
+        choice.named.iter().any(|filter| filter.takes(&one.partition))
+            || wanted.as_ref().is_some_and(|wanted| !wanted.contains(&*one.partition.topic))
+            || (choice.gone.is_some() && is_gone)
+    };
+    let meant = group.partitions.iter().filter(|one| is_meant(one));
+    let forgets = meant.filter_map(|one| Some((one.partition.clone(), one.position.committed()?.clone())));
+    Ok(ForgetPlan { group: group.group.clone(), forgets: forgets.collect() })
+}
+
+fn wanted_topics(group: &GroupFacts) -> Result<BTreeSet<String>, Reason> {
+    let name = &group.group;
+    let description = match &group.description {
+        Some(Ok(description)) => description,
+        Some(Err(reason)) => return Err(reason.clone()),
+        None => return Err(Reason::other(format!("{name}: the group was not asked about"))),
+    };
+    if description.members.is_empty() {
+        let why = "the group has no members, so what it reads is not known; name the topics";
+        return Err(Reason::other(format!("{name}: {why}")));
+    }
+    description.subscribed().ok_or_else(|| {
+        let why = "what some member reads is not known (a pattern, or a rebalance); name the topics";
+        Reason::other(format!("{name}: {why}"))
+    })
+}
+
+#[cfg(test)]
+#[path = "delete_offsets_tests.rs"]
+mod tests;

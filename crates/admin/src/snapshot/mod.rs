@@ -1,0 +1,88 @@
+//! Snapshots: what groups had committed at one moment, as JSON lines that people can read and other programs can make.
+
+mod capture;
+mod diff;
+mod lines;
+mod store;
+
+pub use capture::{Scope, capture};
+pub use diff::{Difference, diff};
+pub use lines::{FORMAT, VERSION, read, write};
+pub use store::{NAME_MAX, Store, StoreError, is_name};
+
+use std::collections::BTreeMap;
+
+use milepost_client::TopicPartition;
+use milepost_client::groups::Committed;
+use milepost_model::{Offset, Timestamp};
+
+/// What stands above the rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The snapshot's name.
+    pub name: String,
+    /// What somebody wrote about it.
+    pub label: Option<String>,
+    /// When it was taken.
+    pub created: Timestamp,
+    /// The cluster's name for itself.
+    pub cluster_id: Option<String>,
+}
+
+/// One group, or one partition of a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The group.
+    pub group: String,
+    /// Its type, if that is known.
+    pub kind: Option<String>,
+    /// Its state, if that is known; `Dead` for one that was not there.
+    pub state: Option<String>,
+    /// The partition. None for a group that has committed nothing.
+    pub place: Option<Place>,
+}
+
+/// One partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which.
+    pub partition: TopicPartition,
+    /// The topic's id, in the form in which Kafka writes it.
+    pub topic_id: Option<String>,
+    /// What was committed. None where nothing was, which a restore puts back too.
+    pub committed: Option<Committed>,
+    /// When, if whoever made the file knew.
+    pub commit_time: Option<Timestamp>,
+    /// When it expires, likewise.
+    pub expire_time: Option<Timestamp>,
+    /// The first offset of the log.
+    pub log_start: Option<Offset>,
+    /// The offset after its last.
+    pub log_end: Option<Offset>,
+    /// The time of the record at the offset, by which its place can be found elsewhere.
+    pub record_time: Option<Timestamp>,
+}
+
+/// A snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What stands above the rows.
+    pub header: Header,
+    /// By group, then by partition.
+    pub rows: Vec<Row>,
+}
+
+impl Snapshot {
+    /// The groups in it, in the order of their names, each with what it says of its partitions.
+    #[must_use]
+    pub fn groups(&self) -> BTreeMap<&str, BTreeMap<TopicPartition, Option<Committed>>> {
+        let mut groups: BTreeMap<&str, BTreeMap<TopicPartition, Option<Committed>>> = BTreeMap::new();
+        for row in &self.rows {
+            let of_group = groups.entry(&row.group).or_default();
+            if let Some(place) = &row.place {
+                of_group.insert(place.partition.clone(), place.committed.clone());
+            }
+        }
+        groups
+    }
+}
