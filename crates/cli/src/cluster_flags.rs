@@ -1,5 +1,6 @@
 //! The flags by which every command finds its cluster.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -7,22 +8,32 @@ use milepost_client::{Address, Cluster, Options};
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::quote::quoted;
+use crate::settings::{self, ClientSettings, Said};
 
-/// The environment variable that says where the cluster is. `serve` must not take it for a setting.
-pub(crate) const BOOTSTRAP_VARIABLE: &str = "MILEPOST_BOOTSTRAP";
+const BOOTSTRAP_VARIABLE: &str = "MILEPOST_BOOTSTRAP";
+const PROFILE_VARIABLE: &str = "MILEPOST_PROFILE";
+/// The folder of snapshots, see the flag of that name.
+pub(crate) const SNAPSHOTS_VARIABLE: &str = "MILEPOST_SNAPSHOTS";
+/// The environment variables of the client commands. `serve` must not take them for settings.
+pub(crate) const CLIENT_VARIABLES: [&str; 3] = [BOOTSTRAP_VARIABLE, PROFILE_VARIABLE, SNAPSHOTS_VARIABLE];
+const DEFAULT_BOOTSTRAP: &str = "127.0.0.1:9092";
 
-/// Where the cluster is and how long to wait for it.
+/// Where the cluster is, how to be let in, and how long to wait for it.
 #[derive(Debug, Args)]
 pub(crate) struct ClusterFlags {
-    /// One or more brokers of the cluster, with commas between them.
-    #[arg(
-        long,
-        short,
-        value_name = "HOST:PORT",
-        env = BOOTSTRAP_VARIABLE,
-        default_value = "127.0.0.1:9092"
-    )]
-    bootstrap: String,
+    /// One or more brokers of the cluster, with commas between them. If not said: what the files below say, else the
+    /// environment variable MILEPOST_BOOTSTRAP, else 127.0.0.1:9092.
+    #[arg(long, short, value_name = "HOST:PORT")]
+    bootstrap: Option<String>,
+    /// A profile of the file ~/.config/milepost/config.toml (or below XDG_CONFIG_HOME): [profiles.NAME] with
+    /// bootstrap.servers, security.protocol, sasl.* and ssl.* as Kafka's clients know them. If not said: MILEPOST_PROFILE,
+    /// unless that variable's cluster is named otherwise.
+    #[arg(long, value_name = "NAME", conflicts_with = "client_config")]
+    profile: Option<String>,
+    /// A properties file of a Java or librdkafka client, for the same settings.
+    #[arg(long, value_name = "FILE")]
+    client_config: Option<PathBuf>,
     /// How long one step may take before the command gives up: attempts, waits for a leader, and all.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     timeout: Duration,
@@ -40,11 +51,46 @@ pub(crate) enum Format {
 impl ClusterFlags {
     /// Connects. From here on Ctrl-C ends what waits.
     pub(crate) fn connect(&self) -> Result<Cluster, Failure> {
-        let bootstrap = Address::parse_list(&self.bootstrap)?;
+        let settings = ClientSettings::of(self.said()?)?;
+        let variable = std::env::var(BOOTSTRAP_VARIABLE).ok().filter(|said| !said.is_empty());
+        let bootstrap = self.bootstrap.clone().or(settings.bootstrap).or(variable);
+        let bootstrap = Address::parse_list(bootstrap.as_deref().unwrap_or(DEFAULT_BOOTSTRAP))?;
         let stop = interrupt::catch()?;
-        let connect_timeout = self.timeout.min(Options::default().connect_timeout);
-        let options = Options { timeout: self.timeout, connect_timeout, stop, ..Options::default() };
+        let defaults = Options::default();
+        let options = Options {
+            client_id: settings.client_id.unwrap_or(defaults.client_id),
+            timeout: self.timeout,
+            connect_timeout: self.timeout.min(defaults.connect_timeout),
+            security: settings.security,
+            stop,
+        };
         Ok(Cluster::connect(bootstrap, options)?)
+    }
+
+    /// Those of these flags that say which cluster is meant, as they have to be said again.
+    pub(crate) fn words(&self) -> String {
+        let path = self.client_config.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let said = [
+            ("--bootstrap", self.bootstrap.as_ref()),
+            ("--profile", self.profile.as_ref()),
+            ("--client-config", path.as_ref()),
+        ];
+        said.iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted((*value)?)))).collect()
+    }
+
+    /// What the file says that was named, if one was. A password never goes where another variable points: the profile of
+    /// the environment counts only if nothing else says where the cluster is.
+    fn said(&self) -> Result<Said, Failure> {
+        if let Some(path) = &self.client_config {
+            return settings::properties(path);
+        }
+        let alone = self.bootstrap.is_none() && std::env::var_os(BOOTSTRAP_VARIABLE).is_none();
+        let variable = std::env::var(PROFILE_VARIABLE).ok().filter(|name| alone && !name.is_empty());
+        let Some(name) = self.profile.clone().or(variable) else { return Ok(Said::new()) };
+        let path = settings::config_path().ok_or_else(|| {
+            Failure::Usage("neither XDG_CONFIG_HOME nor HOME says where profiles are".to_owned())
+        })?;
+        settings::profile(&path, &name)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use milepost_admin::{Cause, Reason};
 use milepost_client::ClientError;
 
 use crate::exit_code;
@@ -26,7 +27,7 @@ impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         match error {
             ClientError::Stopped => Self::Stopped,
-            ClientError::BadAddress { .. } => Self::Usage(error.to_string()),
+            ClientError::BadAddress { .. } | ClientError::Tls(_) => Self::Usage(error.to_string()),
             error if error.is_connection() => Self::Unreachable(error.to_string()),
             error => Self::Failed(error.to_string()),
         }
@@ -38,8 +39,26 @@ impl Failure {
     pub(crate) fn of_some(refused: Vec<ClientError>) -> Result<(), Self> {
         let mut outcome = Ok(());
         for error in refused {
-            if let Err(Self::Failed(reason)) = std::mem::replace(&mut outcome, Err(Self::from(error))) {
+            let before = std::mem::replace(&mut outcome, Err(Self::from(error)));
+            if let Err(Self::Failed(reason) | Self::Unreachable(reason)) = before {
                 say(&reason);
+            }
+        }
+        outcome
+    }
+
+    /// As [`Failure::of_some`], for reasons that are told apart only by their words.
+    pub(crate) fn of_reasons(reasons: Vec<Reason>) -> Result<(), Self> {
+        let mut outcome = Ok(());
+        for reason in reasons {
+            let failure = match reason.cause {
+                Cause::Unreachable => Self::Unreachable(reason.words),
+                Cause::Refused(_) | Cause::Other => Self::Failed(reason.words),
+            };
+            if let Err(Self::Failed(words) | Self::Unreachable(words)) =
+                std::mem::replace(&mut outcome, Err(failure))
+            {
+                say(&words);
             }
         }
         outcome

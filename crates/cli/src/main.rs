@@ -1,12 +1,19 @@
 //! The program `milepost`: flags in, rendering and exit codes out. Decides nothing about Kafka.
 
+mod clock;
 mod cluster_flags;
 mod commands;
+mod confirm;
 mod exit_code;
 mod failure;
 mod interrupt;
 mod json;
 mod output;
+mod palette;
+mod progress;
+mod quote;
+mod report;
+mod settings;
 mod table;
 
 use std::process::ExitCode;
@@ -34,6 +41,9 @@ enum Command {
     /// Makes, lists, describes and deletes topics, on any Kafka cluster.
     #[command(subcommand)]
     Topic(commands::topic::Topic),
+    /// Lists, describes and moves groups and their committed offsets, on any Kafka cluster.
+    #[command(subcommand)]
+    Group(commands::group::Group),
     /// Writes records from standard input to a topic, one a line.
     Produce(commands::produce::Produce),
     /// Writes the records of topics to standard output, one a line.
@@ -49,6 +59,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => failure::exit(commands::demo::run(&demo)),
         Command::Import(import) => failure::exit(commands::import::run(&import)),
         Command::Topic(topic) => failure::exit(commands::topic::run(&topic)),
+        Command::Group(group) => failure::exit(commands::group::run(&group)),
         Command::Produce(produce) => failure::exit(commands::produce::run(&produce)),
         Command::Consume(consume) => failure::exit(commands::consume::run(&consume)),
         Command::Completion(completion) => {

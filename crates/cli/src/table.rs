@@ -1,28 +1,82 @@
 //! Tables for people: columns as wide as they must be, two spaces between them, no lines.
 
-/// Renders rows below their headings, each line indented by `indent` spaces.
-pub(crate) fn render<const COLUMNS: usize>(
+use crate::palette::{Palette, Tone};
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+}
+
+impl Cell {
+    /// A cell that stands out, where colours are wanted.
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone }
+    }
+
+    /// A value, or a dash for none. 0 is a value.
+    pub(crate) fn or_dash(value: Option<impl ToString>) -> Self {
+        value.map_or_else(|| Self::from("-"), |value| Self::from(value.to_string()))
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, tone: Tone::Plain }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+/// Whether the headings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Headings {
+    Shown,
+    Hidden,
+}
+
+/// Renders rows below their headings, each line indented by `indent` spaces. Rows are as long as the headings.
+pub(crate) fn render(
     indent: usize,
-    headings: [&str; COLUMNS],
-    rows: &[[String; COLUMNS]],
+    headings: &[&str],
+    shown: Headings,
+    rows: &[Vec<Cell>],
+    palette: Palette,
 ) -> String {
-    let mut widths = headings.map(|heading| heading.chars().count());
+    let mut widths: Vec<usize> = match shown {
+        Headings::Shown => headings.iter().map(|heading| heading.chars().count()).collect(),
+        Headings::Hidden => vec![0; headings.len()],
+    };
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.text.chars().count());
         }
     }
     let mut text = String::new();
-    let mut line = |cells: [&str; COLUMNS]| {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        let padded: Vec<String> = padded.collect();
+    let mut line = |cells: &[Cell]| {
         text.push_str(&" ".repeat(indent));
-        text.push_str(padded.join("  ").trim_end());
+        let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |index| index + 1);
+        for (index, (cell, width)) in cells.iter().zip(&widths).take(last).enumerate() {
+            if index > 0 {
+                text.push_str("  ");
+            }
+            text.push_str(&palette.paint(&cell.text, cell.tone));
+            if index + 1 < last {
+                text.push_str(&" ".repeat(width - cell.text.chars().count()));
+            }
+        }
         text.push('\n');
     };
-    line(headings);
+    if shown == Headings::Shown {
+        line(&headings.iter().map(|heading| Cell::toned(*heading, Tone::Heading)).collect::<Vec<_>>());
+    }
     for row in rows {
-        line(row.each_ref().map(String::as_str));
+        line(row);
     }
     text
 }
@@ -41,8 +95,17 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_lines_end_with_a_word() {
-        let rows = [["a".to_owned(), "1".to_owned()], ["longer".to_owned(), "22".to_owned()]];
-        let table = render(2, ["NAME", "NUMBER"], &rows);
-        assert_eq!(table, "  NAME    NUMBER\n  a       1\n  longer  22\n");
+        let rows = [vec!["a".into(), "1".into(), "".into()], vec!["longer".into(), "22".into(), "x".into()]];
+        let table = render(2, &["NAME", "NUMBER", "X"], Headings::Shown, &rows, Palette::Plain);
+        assert_eq!(table, "  NAME    NUMBER  X\n  a       1\n  longer  22      x\n");
+        let table = render(0, &["NAME", "NUMBER", "X"], Headings::Hidden, &rows, Palette::Plain);
+        assert_eq!(table, "a       1\nlonger  22  x\n");
+    }
+
+    #[test]
+    fn colours_do_not_change_widths() {
+        let rows = [vec![Cell::toned("a", Tone::Bad), "b".into()]];
+        let table = render(0, &["LONG", "B"], Headings::Hidden, &rows, Palette::Coloured);
+        assert_eq!(table, "\u{1b}[31ma\u{1b}[0m  b\n");
     }
 }

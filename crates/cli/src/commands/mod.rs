@@ -4,6 +4,7 @@ pub(crate) mod completion;
 pub(crate) mod consume;
 pub(crate) mod demo;
 pub(crate) mod import;
+pub(crate) mod group;
 pub(crate) mod produce;
 pub(crate) mod serve;
 pub(crate) mod topic;

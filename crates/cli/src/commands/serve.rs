@@ -10,7 +10,7 @@ use milepost_broker::node::Node;
 use milepost_broker::server::{Bound, ServeError, SystemClock, SystemRandom};
 use milepost_broker::storage::{self, DataFolder, Durability};
 
-use crate::cluster_flags::BOOTSTRAP_VARIABLE;
+use crate::cluster_flags::CLIENT_VARIABLES;
 use crate::exit_code;
 
 /// The flags of `serve`.
@@ -135,7 +135,7 @@ fn load_settings(serve: &Serve) -> Result<BrokerSettings, ConfigError> {
 fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
-        .filter(|(name, _)| name != BOOTSTRAP_VARIABLE)
+        .filter(|(name, _)| !CLIENT_VARIABLES.contains(&name.as_str()))
 }
 
 /// Clients must be told an address that they can connect to.

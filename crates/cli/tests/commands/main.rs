@@ -5,6 +5,11 @@
 mod consuming;
 mod demo;
 mod grouped;
+mod groups;
+mod groups_changed;
+mod groups_kept;
 mod producing;
+mod reaching;
+mod scale;
 mod support;
 mod topics;

@@ -17,8 +17,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Server {
     child: Child,
     pub(crate) bootstrap: String,
-    /// Kept for its end: it removes the folder.
-    _folder: TempDir,
+    /// The server's data, and whatever else a test wants to keep. Its end removes it.
+    pub(crate) folder: TempDir,
 }
 
 impl Server {
@@ -43,7 +43,7 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
         let listen = ready.split_whitespace().find_map(|word| word.strip_prefix("listen="));
         let bootstrap = listen.unwrap_or_else(|| panic!("not ready: {ready:?}")).to_owned();
-        Self { child, bootstrap, _folder: folder }
+        Self { child, bootstrap, folder }
     }
 
     /// Runs the program to its end.
@@ -75,7 +75,7 @@ impl Server {
 
     fn spawn_reading(&self, arguments: &[&str], stdin: Stdio) -> Running {
         let mut child = self.command(arguments).stdin(stdin).spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let stdout = Some(BufReader::new(child.stdout.take().unwrap()));
         let (watch, ended) = channel::<()>();
         let id = child.id().to_string();
         std::thread::spawn(move || {
@@ -90,6 +90,8 @@ impl Server {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(arguments).env("MILEPOST_BOOTSTRAP", &self.bootstrap);
+        command.env("MILEPOST_SNAPSHOTS", self.folder.path().join("snapshots"));
+        command.env("XDG_CONFIG_HOME", self.folder.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -154,7 +156,7 @@ impl Ran {
 /// A program that runs.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
     /// Kept for its end: until then the program is killed when it takes too long.
     _watch: Sender<()>,
 }
@@ -163,8 +165,13 @@ impl Running {
     /// Its next line; an empty one when it has ended or been killed.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
+        self.stdout.as_mut().unwrap().read_line(&mut line).unwrap();
         line.trim_end().to_owned()
+    }
+
+    /// Its standard output, for a test that reads all of it while it watches the program.
+    pub(crate) fn take_stdout(&mut self) -> BufReader<ChildStdout> {
+        self.stdout.take().expect("it is taken once")
     }
 
     /// Sends it a signal by its name, such as INT.
@@ -176,7 +183,7 @@ impl Running {
     /// Waits for its end, and gives the rest of what it says.
     pub(crate) fn end(mut self) -> Ran {
         let mut stdout = String::new();
-        self.stdout.read_to_string(&mut stdout).unwrap();
+        self.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         let output = self.child.wait_with_output().unwrap();
         Ran { stdout, ..Ran::of(&output) }
     }

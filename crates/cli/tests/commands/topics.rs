@@ -42,7 +42,7 @@ fn what_cannot_be_done_is_said_in_words_and_by_the_exit_code() {
     let refused = [
         (
             ["topic", "create", "there"],
-            "milepost: there: a topic of that name exists already (TOPIC_ALREADY_EXISTS)",
+            "milepost: there: a topic of that name exists already [TOPIC_ALREADY_EXISTS]",
         ),
         (["topic", "create", "no/name"], "milepost: no/name: the name is none that a topic can have"),
         (["topic", "describe", "gone"], "milepost: gone: there is no such topic or partition"),

@@ -3,19 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use milepost_client::topics::{self, NewTopic};
 use milepost_client::{
     Address, Cluster, Options, OutgoingRecord, Producer, ProducerOptions, Stop, TopicPartition, committed,
     offsets,
 };
-use milepost_model::{Offset, PartitionIndex, Timestamp};
+use milepost_model::{Offset, PartitionIndex};
 
 use super::account::{self, Read, Sum};
 use super::member::{Member, SESSION};
 use super::server::Server;
+use crate::clock;
 use crate::failure::Failure;
+use crate::palette::Palette;
+use crate::table::{Cell, Headings};
 use crate::{output, table};
 
 const TOPIC: &str = "orders";
@@ -82,9 +84,8 @@ fn value(number: usize) -> String {
 }
 
 fn order(number: usize) -> OutgoingRecord {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     OutgoingRecord {
-        timestamp: Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)),
+        timestamp: clock::now(),
         value: Some(value(number).into_bytes()),
         ..OutgoingRecord::default()
     }
@@ -234,17 +235,15 @@ fn tell_group(cluster: &mut Cluster) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (partition, (_, end)) in &ends {
         let offset = committed.get(partition).copied().flatten();
-        let or_dash =
-            |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-        rows.push([
-            GROUP.to_owned(),
-            TOPIC.to_owned(),
-            partition.partition.to_string(),
-            or_dash(offset.map(|offset| offset.0)),
-            end.to_string(),
-            or_dash(offset.map(|offset| end.0 - offset.0)),
+        rows.push(vec![
+            GROUP.into(),
+            TOPIC.into(),
+            partition.partition.to_string().into(),
+            Cell::or_dash(offset),
+            end.to_string().into(),
+            Cell::or_dash(offset.map(|offset| end.0 - offset.0)),
         ]);
     }
     let headings = ["GROUP", "TOPIC", "PARTITION", "COMMITTED", "END", "LAG"];
-    output::print(&format!("\n{}", table::render(0, headings, &rows)))
+    output::print(&format!("\n{}", table::render(0, &headings, Headings::Shown, &rows, Palette::of_stdout())))
 }

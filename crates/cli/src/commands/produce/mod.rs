@@ -3,14 +3,15 @@
 mod line;
 mod lines;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use milepost_batch::Codec;
 use milepost_client::{Cluster, Partitioning, Producer, ProducerOptions};
-use milepost_model::{PartitionIndex, Timestamp};
+use milepost_model::PartitionIndex;
 use serde_json::json;
 
+use crate::clock;
 use crate::cluster_flags::{ClusterFlags, Format};
 use crate::failure::Failure;
 use crate::output;
@@ -156,16 +157,11 @@ fn take(
     bytes: &[u8],
 ) -> Result<(), Failure> {
     let of_line = |why: String| Failure::Failed(format!("line {number}: {why}"));
-    let input = line::parse(bytes, rules, now()).map_err(of_line)?;
+    let input = line::parse(bytes, rules, clock::now()).map_err(of_line)?;
     producer.send_to(cluster, input.partition, input.record).map_err(|error| match Failure::from(error) {
         Failure::Failed(why) => of_line(why),
         other => other,
     })
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn report(producer: &Producer, format: Format) -> Result<(), Failure> {

@@ -1,14 +1,12 @@
 //! `milepost topic delete`.
 
-use std::io::{self, BufRead, IsTerminal, Write as _};
-
 use clap::Args;
 use milepost_client::{ClientError, topics};
 use serde_json::json;
 
 use crate::cluster_flags::{ClusterFlags, Format};
 use crate::failure::Failure;
-use crate::output;
+use crate::{confirm, output};
 
 /// The flags of `topic delete`.
 #[derive(Debug, Args)]
@@ -28,7 +26,8 @@ pub(crate) struct Delete {
 
 pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
     if !delete.yes {
-        ask(&delete.names)?;
+        let question = format!("Delete {} with all records?", delete.names.join(", "));
+        confirm::ask(&question, "nothing was deleted")?;
     }
     let mut cluster = delete.cluster.connect()?;
     let mut deleted = Vec::new();
@@ -53,25 +52,4 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
         Format::Json => output::print_json(&json!({ "deleted": deleted }))?,
     }
     Failure::of_some(refused)
-}
-
-/// Asks on the terminal.
-fn ask(names: &[String]) -> Result<(), Failure> {
-    let stdin = io::stdin();
-    if !stdin.is_terminal() {
-        return Err(Failure::Usage(
-            "deleting a topic deletes all its records; say --yes, since there is no terminal to ask on"
-                .to_owned(),
-        ));
-    }
-    let unasked = |error: io::Error| Failure::Failed(format!("cannot ask on the terminal: {error}"));
-    let mut stderr = io::stderr();
-    write!(stderr, "Delete {} with all records? Type yes: ", names.join(", ")).map_err(unasked)?;
-    stderr.flush().map_err(unasked)?;
-    let mut answer = String::new();
-    stdin.lock().read_line(&mut answer).map_err(unasked)?;
-    match answer.trim() {
-        "yes" => Ok(()),
-        _ => Err(Failure::Failed("nothing was deleted".to_owned())),
-    }
 }

@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::cluster_flags::{ClusterFlags, Format};
 use crate::failure::Failure;
+use crate::palette::Palette;
+use crate::table::{Cell, Headings};
 use crate::{output, table};
 
 /// The flags of `topic describe`.
@@ -41,21 +43,20 @@ fn text(topic: &TopicDescription) -> String {
     for config in &topic.configs {
         text.push_str(&format!("  {}={}\n", config.name, config.value.as_deref().unwrap_or("(hidden)")));
     }
-    let rows: Vec<[String; 6]> = topic.partitions.iter().map(row).collect();
+    let rows: Vec<Vec<Cell>> = topic.partitions.iter().map(row).collect();
     let headings = ["PARTITION", "LEADER", "START", "END", "REPLICAS", "IN-SYNC"];
-    text.push_str(&table::render(2, headings, &rows));
+    text.push_str(&table::render(2, &headings, Headings::Shown, &rows, Palette::of_stdout()));
     text
 }
 
-fn row(partition: &PartitionDescription) -> [String; 6] {
-    let or_dash = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    [
-        partition.index.to_string(),
-        or_dash(partition.leader.map(i64::from)),
-        or_dash(partition.offsets.map(|(start, _)| start.0)),
-        or_dash(partition.offsets.map(|(_, end)| end.0)),
-        table::numbers(&partition.replicas),
-        table::numbers(&partition.in_sync),
+fn row(partition: &PartitionDescription) -> Vec<Cell> {
+    vec![
+        partition.index.to_string().into(),
+        Cell::or_dash(partition.leader),
+        Cell::or_dash(partition.offsets.map(|(start, _)| start)),
+        Cell::or_dash(partition.offsets.map(|(_, end)| end)),
+        table::numbers(&partition.replicas).into(),
+        table::numbers(&partition.in_sync).into(),
     ]
 }
 

@@ -1,12 +1,13 @@
 //! `milepost topic list`.
 
 use clap::Args;
-use milepost_client::topics;
+use milepost_client::{TopicMetadata, topics};
 use serde_json::{Value, json};
 
-use crate::cluster_flags::{ClusterFlags, Format};
+use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
-use crate::{output, table};
+use crate::report::{Report, ReportFlags, Shown};
+use crate::table::Cell;
 
 /// The flags of `topic list`.
 #[derive(Debug, Args)]
@@ -14,9 +15,8 @@ pub(crate) struct List {
     /// Lists the topics that belong to the cluster itself too, such as __consumer_offsets.
     #[arg(long)]
     internal: bool,
-    /// What is printed: a table, or an array of {"name", "id", "partitions", "internal"}.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    report: ReportFlags,
     #[command(flatten)]
     cluster: ClusterFlags,
 }
@@ -25,22 +25,21 @@ pub(super) fn run(list: &List) -> Result<(), Failure> {
     let mut cluster = list.cluster.connect()?;
     let mut topics = topics::list(&mut cluster)?;
     topics.retain(|topic| list.internal || !topic.is_internal);
-    match list.format {
-        Format::Text => {
-            let rows: Vec<[String; 2]> =
-                topics.into_iter().map(|topic| [topic.name, topic.partitions.len().to_string()]).collect();
-            output::print(&table::render(0, ["TOPIC", "PARTITIONS"], &rows))
-        }
-        Format::Json => {
-            let topics = topics.into_iter().map(|topic| {
-                json!({
-                    "name": topic.name,
-                    "id": topic.id.map(|id| id.to_string()),
-                    "partitions": topic.partitions.len(),
-                    "internal": topic.is_internal,
-                })
-            });
-            output::print_json(&Value::Array(topics.collect()))
-        }
-    }
+    let row = |topic: &TopicMetadata| {
+        let id = Cell::or_dash(topic.id);
+        vec![topic.name.as_str().into(), topic.partitions.len().to_string().into(), id]
+    };
+    let object = |topic: &TopicMetadata| {
+        json!({
+            "name": topic.name,
+            "id": topic.id.map(|id| id.to_string()),
+            "partitions": topic.partitions.len(),
+            "internal": topic.is_internal,
+        })
+    };
+    list.report.print(&Report {
+        columns: vec![("TOPIC", Shown::Always), ("PARTITIONS", Shown::Always), ("ID", Shown::Wide)],
+        rows: topics.iter().map(row).collect(),
+        document: Value::Array(topics.iter().map(object).collect()),
+    })
 }

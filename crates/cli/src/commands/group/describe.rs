@@ -1,0 +1,249 @@
+//! `milepost group describe`.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
+use milepost_admin::plan::Presence;
+use milepost_admin::{GroupFacts, Lag, PartitionFacts, Reason, TopicFilter, Totals};
+use serde_json::{Map, Value, json};
+
+use super::select::Selection;
+use super::words;
+use crate::cluster_flags::ClusterFlags;
+use crate::failure::Failure;
+use crate::palette::Tone;
+use crate::progress::Progress;
+use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
+use crate::table::Cell;
+
+const HELP: &str = "\
+A dash is a number that nobody knows; 0 is a number. The standing says which of them it is:
+  ok               the position lies in the log
+  never committed  nothing is committed: a consumer begins where its auto.offset.reset says
+  below start      records between the position and the first that is left are gone
+  beyond end       the position lies behind the end of the log: it was cut, or the topic was deleted and made anew
+  gone             the topic or partition is not there
+  unknown: …       it cannot be said, and why
+What is committed is read first and where the logs end second, so no lag is ever negative because of the order. LAG counts to
+the high watermark, STABLE-LAG (wide) to the last stable offset, at which those wait that read only what is committed.
+JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"members\", \"partitions\": [{\"topic\", \"partition\", \"offset\",
+\"leader_epoch\", \"metadata\", \"standing\", \"lag\", \"stable_lag\", \"log_start\", \"log_end\", \"log_stable_end\", \"member\",
+\"error\", \"code\"}], \"totals\"}], \"errors\"}; with --by the \"partitions\" are left out and \"topics\" may be there.";
+
+/// The flags of `group describe`.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Describe {
+    #[command(flatten)]
+    selection: Selection,
+    /// Only this topic, or TOPIC:0,1 for some of its partitions; may be repeated.
+    #[arg(long = "topic", short, value_name = "TOPIC[:P,P]")]
+    topics: Vec<TopicFilter>,
+    /// Only partitions that are behind, beyond the end, or of which that is not known.
+    #[arg(long)]
+    only_with_lag: bool,
+    /// What a row is: a partition, or the sums over a topic or a group.
+    #[arg(long, value_enum, default_value_t = By::Partition)]
+    by: By,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    Partition,
+    Topic,
+    Group,
+}
+
+pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
+    let mut cluster = describe.cluster.connect()?;
+    let (names, refused) = describe.selection.names(&mut cluster)?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let progress = Progress::new("groups", names.len());
+    let mut report = Report { columns: columns(describe.by), rows: Vec::new(), document: Value::Null };
+    let mut objects = Vec::with_capacity(names.len());
+    let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
+    for part in names.chunks(GROUPS_AT_ONCE) {
+        for mut group in collect::groups(&mut cluster, part, Detail::Members)? {
+            errors.extend(what_is_wrong(&group, &describe.selection));
+            group.partitions.retain(|one| describe.takes(one));
+            report.rows.extend(rows(&group, describe.by));
+            objects.push(object(&group, describe.by));
+        }
+        progress.advance(part.len());
+    }
+    drop(progress);
+    report.document = json!({
+        "version": DOCUMENT_VERSION,
+        "groups": objects,
+        "errors": errors.iter().map(words::reason).collect::<Vec<_>>(),
+    });
+    describe.report.print(&report)?;
+    Failure::of_reasons(errors)
+}
+
+impl Describe {
+    fn takes(&self, one: &PartitionFacts) -> bool {
+        let is_meant = self.topics.is_empty() || self.topics.iter().any(|topic| topic.takes(&one.partition));
+        let is_behind = match one.lag() {
+            Lag::Behind(count) => count > 0,
+            Lag::BeyondEnd(_) | Lag::Unknown(_) => true,
+            Lag::Never => false,
+        };
+        is_meant && (!self.only_with_lag || is_behind)
+    }
+}
+
+/// Why a group is not shown as it should be.
+fn what_is_wrong(group: &GroupFacts, selection: &Selection) -> Vec<Reason> {
+    let mut wrong: Vec<Reason> = group.unknown.iter().cloned().collect();
+    match &group.description {
+        Some(Err(reason)) => wrong.push(reason.clone()),
+        description => {
+            let is_absent = Presence::of(description.as_ref()) == Presence::Absent;
+            if is_absent && selection.is_by_name() && group.partitions.is_empty() {
+                wrong.push(words::absent(&group.group));
+            }
+        }
+    }
+    wrong
+}
+
+fn columns(by: By) -> Vec<(&'static str, Shown)> {
+    let always = |names: &[&'static str]| names.iter().map(|name| (*name, Shown::Always)).collect::<Vec<_>>();
+    match by {
+        By::Partition => {
+            let mut columns =
+                always(&["GROUP", "TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "STANDING", "MEMBER"]);
+            columns.extend(
+                ["START", "STABLE-END", "STABLE-LAG", "EPOCH", "HOST", "CLIENT-ID", "STATE", "METADATA"]
+                    .map(|name| (name, Shown::Wide)),
+            );
+            columns
+        }
+        By::Topic => {
+            always(&["GROUP", "TOPIC", "PARTITIONS", "LAG", "STABLE-LAG", "NEVER", "BEYOND-END", "UNKNOWN"])
+        }
+        By::Group => {
+            always(&["GROUP", "STATE", "PARTITIONS", "LAG", "STABLE-LAG", "NEVER", "BEYOND-END", "UNKNOWN"])
+        }
+    }
+}
+
+fn rows(group: &GroupFacts, by: By) -> Vec<Vec<Cell>> {
+    match by {
+        By::Partition => group.partitions.iter().map(|one| row(group, one)).collect(),
+        By::Topic => {
+            let topics = by_topic(group).into_iter();
+            topics.map(|(topic, totals)| sums(group, topic.into(), &totals)).collect()
+        }
+        By::Group => {
+            let state = words::state(group.known().map(|known| known.state.as_str()));
+            vec![sums(group, state, &group.totals())]
+        }
+    }
+}
+
+fn by_topic(group: &GroupFacts) -> BTreeMap<&str, Totals> {
+    let mut topics: BTreeMap<&str, Vec<&PartitionFacts>> = BTreeMap::new();
+    for one in &group.partitions {
+        topics.entry(&one.partition.topic).or_default().push(one);
+    }
+    topics.into_iter().map(|(topic, partitions)| (topic, Totals::of(partitions))).collect()
+}
+
+fn sums(group: &GroupFacts, second: Cell, totals: &Totals) -> Vec<Cell> {
+    let tone = if totals.lag > 0 { Tone::Warning } else { Tone::Good };
+    vec![
+        group.group.as_str().into(),
+        second,
+        totals.partitions.to_string().into(),
+        Cell::toned(totals.lag.to_string(), tone),
+        totals.stable_lag.to_string().into(),
+        totals.never.to_string().into(),
+        totals.beyond_end.to_string().into(),
+        totals.unknown.to_string().into(),
+    ]
+}
+
+fn row(group: &GroupFacts, one: &PartitionFacts) -> Vec<Cell> {
+    let committed = one.position.committed();
+    let log = one.log.as_ref().ok();
+    let member = one.member.and_then(|index| group.known()?.members.get(index));
+    let epoch = committed.and_then(|committed| committed.leader_epoch).map(|epoch| epoch.0);
+    vec![
+        group.group.as_str().into(),
+        (*one.partition.topic).into(),
+        one.partition.partition.to_string().into(),
+        Cell::or_dash(committed.map(|committed| committed.offset)),
+        Cell::or_dash(log.map(|log| log.end.offset)),
+        words::lag(Some(&one.lag())),
+        words::standing(one),
+        Cell::or_dash(member.map(|member| &member.member_id)),
+        Cell::or_dash(log.map(|log| log.start.offset)),
+        Cell::or_dash(log.and_then(|log| log.stable_end)),
+        words::lag(one.stable_lag().as_ref()),
+        Cell::or_dash(epoch),
+        Cell::or_dash(member.map(|member| &member.host)),
+        Cell::or_dash(member.map(|member| &member.client_id)),
+        words::state(group.known().map(|known| known.state.as_str())),
+        committed.map(|committed| committed.metadata.as_str()).unwrap_or_default().into(),
+    ]
+}
+
+fn object(group: &GroupFacts, by: By) -> Value {
+    let known = group.known();
+    let mut object = Map::new();
+    object.insert("group".to_owned(), group.group.as_str().into());
+    object.insert("type".to_owned(), known.map(|known| known.kind.name().to_owned()).into());
+    object.insert("state".to_owned(), known.map(|known| known.state.clone()).into());
+    object.insert("members".to_owned(), known.map(|known| known.members.len()).into());
+    match by {
+        By::Partition => {
+            let partitions = group.partitions.iter().map(|one| partition(group, one));
+            object.insert("partitions".to_owned(), partitions.collect());
+        }
+        By::Topic => {
+            let topics = by_topic(group)
+                .into_iter()
+                .map(|(topic, totals)| json!({ "topic": topic, "totals": words::totals(&totals) }));
+            object.insert("topics".to_owned(), topics.collect());
+        }
+        By::Group => {}
+    }
+    object.insert("totals".to_owned(), words::totals(&group.totals()));
+    Value::Object(object)
+}
+
+fn partition(group: &GroupFacts, one: &PartitionFacts) -> Value {
+    let log = one.log.as_ref().ok();
+    let member = one.member.and_then(|index| group.known()?.members.get(index));
+    let mut object = Map::new();
+    object.insert("topic".to_owned(), (*one.partition.topic).into());
+    object.insert("partition".to_owned(), one.partition.partition.0.into());
+    object.extend(words::committed("", one.position.committed()));
+    object.insert("standing".to_owned(), one.standing().words().into());
+    object.insert("lag".to_owned(), words::lag_number(Some(&one.lag())));
+    object.insert("stable_lag".to_owned(), words::lag_number(one.stable_lag().as_ref()));
+    object.insert("log_start".to_owned(), log.map(|log| log.start.offset.0).into());
+    object.insert("log_end".to_owned(), log.map(|log| log.end.offset.0).into());
+    let stable_end = log.and_then(|log| log.stable_end).map(|offset| offset.0);
+    object.insert("log_stable_end".to_owned(), stable_end.into());
+    let member = member.map(|member| {
+        json!({
+            "member_id": member.member_id,
+            "client_id": member.client_id,
+            "host": member.host,
+        })
+    });
+    object.insert("member".to_owned(), member.into());
+    if let Some(reason) = words::why(one) {
+        object.insert("error".to_owned(), reason.words.as_str().into());
+        object.insert("code".to_owned(), reason.code().into());
+    }
+    Value::Object(object)
+}

@@ -1,0 +1,68 @@
+//! `milepost group`: one file per verb.
+
+mod change;
+mod copy;
+mod delete;
+mod delete_offsets;
+mod describe;
+mod list;
+mod members;
+mod plan_view;
+mod reset;
+mod select;
+mod snapshot;
+mod state;
+mod transfer;
+mod words;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Group {
+    /// Lists groups, with their lag if wanted.
+    List(list::List),
+    /// Shows where groups are: partition by partition what is committed, and how far behind that is.
+    Describe(describe::Describe),
+    /// Shows the members of groups, and what each has to read.
+    Members(members::Members),
+    /// Shows the state, coordinator and epochs of groups.
+    State(state::State),
+    /// Moves a group to another place: earlier, later, to a time, to where another group is.
+    Reset(reset::Reset),
+    /// Makes a group that begins at chosen places.
+    Create(reset::Create),
+    /// Copies what one group has committed to another.
+    Copy(copy::Copy),
+    /// Deletes groups with all that they have committed.
+    Delete(delete::Delete),
+    /// Deletes what a group has committed for some topics.
+    DeleteOffsets(delete_offsets::DeleteOffsets),
+    /// Keeps what groups have committed, compares it, and puts it back.
+    #[command(subcommand)]
+    Snapshot(snapshot::SnapshotVerb),
+    /// Writes what groups have committed to standard output, as a file that import and other tools read.
+    Export(transfer::Export),
+    /// Writes what a file says to groups.
+    Import(transfer::Import),
+}
+
+/// Does what the verb says.
+pub(crate) fn run(group: &Group) -> Result<(), Failure> {
+    match group {
+        Group::List(list) => list::run(list),
+        Group::Describe(describe) => describe::run(describe),
+        Group::Members(members) => members::run(members),
+        Group::State(state) => state::run(state),
+        Group::Reset(reset) => reset::run(reset),
+        Group::Create(create) => reset::run_create(create),
+        Group::Copy(copy) => copy::run(copy),
+        Group::Delete(delete) => delete::run(delete),
+        Group::DeleteOffsets(delete) => delete_offsets::run(delete),
+        Group::Snapshot(verb) => snapshot::run(verb),
+        Group::Export(export) => transfer::run_export(export),
+        Group::Import(import) => transfer::run_import(import),
+    }
+}

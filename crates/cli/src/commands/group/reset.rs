@@ -1,0 +1,191 @@
+//! `milepost group reset`, and `milepost group create`, which is the same for a group that is not there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::Args;
+use milepost_admin::formats::any::{self, OffsetFile};
+use milepost_admin::plan::reset::{Destination, Facts, Metadata};
+use milepost_admin::plan::{create, reset};
+use milepost_admin::{GroupFacts, Target, TopicFilter, gather, target};
+use milepost_client::groups::Committed;
+use milepost_client::{Cluster, TopicPartition};
+
+use super::change::{Change, ChangeFlags, StoreFlags};
+use super::plan_view;
+use crate::clock;
+use crate::cluster_flags::ClusterFlags;
+use crate::failure::Failure;
+use crate::report::ReportFlags;
+
+const HELP: &str = "\
+Targets:
+  earliest, latest        the first record that is still there; behind the last
+  N, +N, -N               this offset; so many on from where the group is; so many back
+  @TIME                   the first record that is not older: milliseconds, 2026-01-31T12:00Z, 2026-01-31T12:00+01:00,
+                          or -1h30m before now
+  group:NAME              where that group is, with epoch and metadata
+  file:PATH               what a file says: our own lines, Kafka's CSV, or rpk's text
+  snapshot:NAME           what a snapshot says
+What lies outside of the log is moved to its nearest end, and said. The leader epoch is that of the log at the new place, or
+none is written. The group must have no members: the cluster refuses otherwise. Before anything is written what is there is
+kept as a snapshot, and the command that puts it back is printed.";
+
+fn help() -> String {
+    format!("{HELP}\n{}", plan_view::FIELDS)
+}
+
+/// The flags of `group reset`.
+#[derive(Debug, Args)]
+#[command(after_help = help())]
+pub(crate) struct Reset {
+    /// The group.
+    group: String,
+    /// Where it is to go on; see below.
+    #[arg(allow_negative_numbers = true)]
+    target: String,
+    /// Only this topic, or TOPIC:0,1 for some of its partitions; may be repeated.
+    #[arg(long = "topic", short, value_name = "TOPIC[:P,P]")]
+    topics: Vec<TopicFilter>,
+    /// Every partition that the group has committed for, or that the target speaks of.
+    #[arg(long, conflicts_with = "topics")]
+    all: bool,
+    /// Keeps the metadata beside the offsets instead of clearing it. State that a parallel consumer or Kafka Streams keeps
+    /// there belongs to the old place.
+    #[arg(long)]
+    keep_metadata: bool,
+    #[command(flatten)]
+    change: ChangeFlags,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+}
+
+/// The flags of `group create`.
+#[derive(Debug, Args)]
+#[command(after_help = help())]
+pub(crate) struct Create {
+    /// The group. It must not be there yet.
+    group: String,
+    /// Where it is to begin; see below.
+    target: String,
+    /// This topic, or TOPIC:0,1 for some of its partitions; may be repeated. Not needed for group:, file: and snapshot:.
+    #[arg(long = "topic", short, value_name = "TOPIC[:P,P]")]
+    topics: Vec<TopicFilter>,
+    #[command(flatten)]
+    change: ChangeFlags,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+}
+
+pub(super) fn run(reset: &Reset) -> Result<(), Failure> {
+    let target = Target::parse(&reset.target, clock::now()).map_err(Failure::Usage)?;
+    // A file names every partition itself.
+    if reset.topics.is_empty() && !reset.all && !matches!(target, Target::File(_)) {
+        return Err(Failure::Usage(
+            "that would move every partition of the group; say --all, or name topics with --topic".to_owned(),
+        ));
+    }
+    let mut cluster = reset.cluster.connect()?;
+    let group = gather::group(&mut cluster, &reset.group)?;
+    let (facts, destination) = gathered(&mut cluster, &group, &target, &reset.topics, &reset.change)?;
+    let metadata = if reset.keep_metadata { Metadata::Kept } else { Metadata::Cleared };
+    let plan = reset::plan(&facts, &destination, metadata);
+    if plan.moves.is_empty() && plan.left_out.is_empty() {
+        return Err(Failure::Failed(format!(
+            "{}: the group has committed nothing; name topics with --topic",
+            reset.group
+        )));
+    }
+    let change =
+        Change { verb: "reset", flags: &reset.change, report: &reset.report, cluster: &reset.cluster };
+    change.carry_out(&mut cluster, vec![plan])
+}
+
+pub(super) fn run_create(create: &Create) -> Result<(), Failure> {
+    let target = Target::parse(&create.target, clock::now()).map_err(Failure::Usage)?;
+    let is_said = matches!(target, Target::Group(_) | Target::File(_) | Target::Snapshot(_));
+    if create.topics.is_empty() && !is_said {
+        return Err(Failure::Usage("name the topics with --topic".to_owned()));
+    }
+    let mut cluster = create.cluster.connect()?;
+    let group = gather::group(&mut cluster, &create.group)?;
+    let (facts, destination) = gathered(&mut cluster, &group, &target, &create.topics, &create.change)?;
+    let plan = create::plan(&facts, &destination).map_err(|reason| Failure::Failed(reason.words))?;
+    let change =
+        Change { verb: "create", flags: &create.change, report: &create.report, cluster: &create.cluster };
+    change.carry_out(&mut cluster, vec![plan])
+}
+
+/// What the target means here, and what is known of the partitions that are meant.
+fn gathered(
+    cluster: &mut Cluster,
+    group: &GroupFacts,
+    target: &Target,
+    topics: &[TopicFilter],
+    change: &ChangeFlags,
+) -> Result<(Facts, Destination), Failure> {
+    let said = said(cluster, target, &group.group, change.store())?;
+    let scope: BTreeSet<TopicPartition> = match (&said, topics) {
+        (None, []) => group.partitions.iter().map(|one| one.partition.clone()).collect(),
+        (Some(said), []) => said.keys().cloned().collect(),
+        (None, topics) => gather::scope(cluster, topics)?.map_err(|reason| Failure::Failed(reason.words))?,
+        (Some(said), topics) => {
+            let meant = said.keys().filter(|one| topics.iter().any(|topic| topic.takes(one)));
+            meant.cloned().collect()
+        }
+    };
+    let destination = match (said, target) {
+        (Some(said), _) => Destination::Said(said),
+        (None, Target::Earliest) => Destination::Start,
+        (None, Target::Latest) => Destination::End,
+        (None, Target::At(offset)) => Destination::At(*offset),
+        (None, Target::Shift(count)) => Destination::Shift(*count),
+        (None, Target::Since(time)) => gather::since(cluster, &scope, *time)?,
+        (None, Target::Group(_) | Target::File(_) | Target::Snapshot(_)) => {
+            return Err(Failure::Usage(format!("the target is none of {}", target::GRAMMAR)));
+        }
+    };
+    Ok((gather::reset(cluster, group, scope)?, destination))
+}
+
+/// What a target says that names offsets itself.
+fn said(
+    cluster: &mut Cluster,
+    target: &Target,
+    group: &str,
+    store: &StoreFlags,
+) -> Result<Option<BTreeMap<TopicPartition, Committed>>, Failure> {
+    let failed = |why: String| Failure::Failed(why);
+    let of_snapshot = |cluster: &mut Cluster, snapshot: &milepost_admin::snapshot::Snapshot| {
+        let cluster_id = cluster.metadata(Some(&[]))?.cluster_id;
+        let said = gather::said_by_snapshot(snapshot, group, cluster_id.as_deref());
+        said.ok_or_else(|| failed(format!("the snapshot says nothing of the group {group}")))
+    };
+    Ok(Some(match target {
+        Target::Group(other) => {
+            let other = gather::group(cluster, other)?;
+            if let Some(reason) = &other.unknown {
+                return Err(failed(reason.words.clone()));
+            }
+            let committed = gather::committed(&other);
+            if committed.is_empty() {
+                return Err(failed(format!("{}: the group has committed nothing", other.group)));
+            }
+            committed
+        }
+        Target::File(path) => match any::read(path).map_err(Failure::Usage)? {
+            OffsetFile::Snapshot(snapshot) => of_snapshot(cluster, &snapshot)?,
+            OffsetFile::Rows(rows) => gather::said_by_rows(&rows, group),
+        },
+        Target::Snapshot(name) => {
+            let snapshot = store.store()?.load(name).map_err(|error| failed(error.to_string()))?;
+            of_snapshot(cluster, &snapshot)?
+        }
+        Target::Earliest | Target::Latest | Target::At(_) | Target::Shift(_) | Target::Since(_) => {
+            return Ok(None);
+        }
+    }))
+}

@@ -1,0 +1,89 @@
+//! Which groups a verb is about.
+
+use clap::Args;
+use milepost_client::groups::{self, GroupListing, ListFilter, Listed};
+use milepost_client::{ClientError, Cluster};
+use regex::Regex;
+
+use crate::failure::Failure;
+
+/// What groups must be like.
+#[derive(Debug, Args)]
+pub(crate) struct Filter {
+    /// Only groups in whose names this regular expression is found.
+    #[arg(long = "match", short = 'm', value_name = "REGEX")]
+    pattern: Option<Regex>,
+    /// Only groups in these states, by Kafka's names: Stable, Empty, Dead, PreparingRebalance, …
+    #[arg(long, value_name = "STATE,STATE", value_delimiter = ',')]
+    state: Vec<String>,
+    /// Only groups of these types: classic, consumer, share, streams.
+    #[arg(long = "type", value_name = "TYPE,TYPE", value_delimiter = ',')]
+    kind: Vec<String>,
+    /// Only groups without members.
+    #[arg(long)]
+    idle: bool,
+}
+
+/// States in which a group has no members.
+const IDLE: [&str; 2] = ["Empty", "Dead"];
+
+impl Filter {
+    /// The groups that are like this.
+    pub(crate) fn list(&self, cluster: &mut Cluster) -> Result<Listed, ClientError> {
+        let trimmed = |names: &[String]| names.iter().map(|name| name.trim().to_owned()).collect();
+        let filter = ListFilter { states: trimmed(&self.state), kinds: trimmed(&self.kind) };
+        let mut listed = groups::list(cluster, &filter)?;
+        listed.groups.retain(|_, group| self.takes(group));
+        Ok(listed)
+    }
+
+    fn takes(&self, group: &GroupListing) -> bool {
+        let is_idle = || group.state.as_deref().is_some_and(|state| IDLE.contains(&state));
+        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&group.group))
+            && (!self.idle || is_idle())
+    }
+
+    fn is_said(&self) -> bool {
+        self.pattern.is_some() || !self.state.is_empty() || !self.kind.is_empty() || self.idle
+    }
+}
+
+/// Groups by name, or all that are like something.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// The groups.
+    #[arg(value_name = "GROUP")]
+    names: Vec<String>,
+    /// All groups.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+impl Selection {
+    /// The names of the groups, in order, and what kept some brokers from saying theirs.
+    pub(crate) fn names(&self, cluster: &mut Cluster) -> Result<(Vec<String>, Vec<ClientError>), Failure> {
+        if !self.names.is_empty() {
+            if self.filter.is_said() {
+                return Err(Failure::Usage(
+                    "groups are named, or chosen by what they are like, but not both".to_owned(),
+                ));
+            }
+            let mut names = self.names.clone();
+            names.sort();
+            names.dedup();
+            return Ok((names, Vec::new()));
+        }
+        if !self.all && !self.filter.is_said() {
+            return Err(Failure::Usage("no group is named; say --all for all of them".to_owned()));
+        }
+        let listed = self.filter.list(cluster)?;
+        Ok((listed.groups.into_keys().collect(), listed.refused))
+    }
+
+    /// Whether a group that is not there is an error: only one that was named can be missed.
+    pub(crate) fn is_by_name(&self) -> bool {
+        !self.names.is_empty()
+    }
+}

@@ -1,0 +1,105 @@
+//! How groups, positions and lags are written, for people and for programs.
+
+use milepost_admin::{Cause, Lag, PartitionFacts, Position, Reason, Standing, Totals};
+use milepost_client::ClientError;
+use milepost_client::groups::Committed;
+use serde_json::{Value, json};
+
+use crate::palette::Tone;
+use crate::table::Cell;
+
+/// A state, coloured by what it means.
+pub(super) fn state(state: Option<&str>) -> Cell {
+    let tone = match state {
+        Some("Stable") => Tone::Good,
+        Some("PreparingRebalance" | "CompletingRebalance" | "Assigning" | "Reconciling") => Tone::Warning,
+        Some("Dead") => Tone::Bad,
+        Some(_) | None => Tone::Plain,
+    };
+    Cell::toned(state.unwrap_or("-"), tone)
+}
+
+/// A lag: a number where it is known, else a dash. Beyond the end is said by its sign and by the standing beside it.
+pub(super) fn lag(lag: Option<&Lag>) -> Cell {
+    match lag {
+        Some(Lag::Behind(0)) => Cell::toned("0", Tone::Good),
+        Some(Lag::Behind(count)) => Cell::toned(count.to_string(), Tone::Warning),
+        Some(Lag::BeyondEnd(count)) => Cell::toned(format!("-{count}"), Tone::Bad),
+        Some(Lag::Never | Lag::Unknown(_)) | None => "-".into(),
+    }
+}
+
+/// The number of a lag for programs: null where there is none.
+pub(super) fn lag_number(lag: Option<&Lag>) -> Value {
+    match lag {
+        Some(Lag::Behind(count)) => (*count).into(),
+        Some(Lag::BeyondEnd(count)) => (-count).into(),
+        Some(Lag::Never | Lag::Unknown(_)) | None => Value::Null,
+    }
+}
+
+/// What is to be thought of a partition.
+pub(super) fn standing(one: &PartitionFacts) -> Cell {
+    let standing = one.standing();
+    let tone = match standing {
+        Standing::Inside => Tone::Good,
+        Standing::NeverCommitted => Tone::Plain,
+        Standing::Unknown => Tone::Warning,
+        Standing::BelowStart | Standing::BeyondEnd | Standing::Gone => Tone::Bad,
+    };
+    let words = match (standing, why(one)) {
+        (Standing::Unknown, Some(reason)) => format!("unknown: {reason}"),
+        _ => standing.words().to_owned(),
+    };
+    Cell::toned(words, tone)
+}
+
+/// Why something is not known of a partition.
+pub(super) fn why(one: &PartitionFacts) -> Option<&Reason> {
+    match (&one.position, &one.log) {
+        (Position::Unknown(reason), _) | (_, Err(reason)) => Some(reason),
+        _ => None,
+    }
+}
+
+/// A commit, for programs.
+pub(super) fn committed(prefix: &str, committed: Option<&Committed>) -> [(String, Value); 3] {
+    [
+        (format!("{prefix}offset"), committed.map(|one| one.offset.0).into()),
+        (
+            format!("{prefix}leader_epoch"),
+            committed.and_then(|one| one.leader_epoch).map(|epoch| epoch.0).into(),
+        ),
+        (format!("{prefix}metadata"), committed.map(|one| one.metadata.clone()).into()),
+    ]
+}
+
+/// Sums, for programs.
+pub(super) fn totals(totals: &Totals) -> Value {
+    json!({
+        "partitions": totals.partitions,
+        "lag": totals.lag,
+        "stable_lag": totals.stable_lag,
+        "never_committed": totals.never,
+        "beyond_end": totals.beyond_end,
+        "unknown": totals.unknown,
+    })
+}
+
+/// A reason, for programs.
+pub(super) fn reason(reason: &Reason) -> Value {
+    json!({ "error": reason.words, "code": reason.code() })
+}
+
+/// Reasons, for programs.
+pub(super) fn reasons(errors: &[ClientError]) -> Value {
+    errors.iter().map(|error| self::reason(&Reason::from(error))).collect()
+}
+
+/// What is to be said of a group that was named and is not there.
+pub(super) fn absent(group: &str) -> Reason {
+    Reason {
+        words: format!("{group}: there is no such group [GROUP_ID_NOT_FOUND]"),
+        cause: Cause::Refused("GROUP_ID_NOT_FOUND"),
+    }
+}
