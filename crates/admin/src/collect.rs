@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use milepost_client::groups::{self, Commits, GroupDescription, Pending};
-use milepost_client::{ClientError, Cluster, TopicPartition, offsets};
+use milepost_client::{ClientError, Cluster, TopicPartition, offsets, stamps};
+use milepost_model::{Offset, Timestamp};
 
 use crate::facts::{GroupFacts, Logs, PartitionFacts, Position};
 use crate::reason::Reason;
@@ -22,6 +23,8 @@ pub enum Detail {
     Offsets,
     /// Also its state and members, and partitions that these have to read without having committed anything.
     Members,
+    /// Also the time of the next record to read, which is fetched.
+    Times,
 }
 
 /// Looks at groups, in the order of `names`. What is wrong with one hides no other.
@@ -31,7 +34,7 @@ pub enum Detail {
 pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<Vec<GroupFacts>, ClientError> {
     let mut described = match detail {
         Detail::Offsets => None,
-        Detail::Members => Some(groups::describe(cluster, names)?),
+        Detail::Members | Detail::Times => Some(groups::describe(cluster, names)?),
     };
     let mut committed = groups::committed(cluster, names, Pending::Passed)?;
     let mut gathered: Vec<GroupFacts> = Vec::with_capacity(names.len());
@@ -49,6 +52,13 @@ pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<V
     for one in gathered.iter_mut().flat_map(|group| &mut group.partitions) {
         if let Some(log) = logs.get(&one.partition) {
             one.log.clone_from(log);
+        }
+    }
+    if detail == Detail::Times {
+        let times = record_times(cluster, &gathered)?;
+        for one in gathered.iter_mut().flat_map(|group| &mut group.partitions) {
+            let place = one.position.committed().map(|committed| (one.partition.clone(), committed.offset));
+            one.next_record = place.and_then(|place| times.get(&place).copied());
         }
     }
     Ok(gathered)
@@ -83,6 +93,37 @@ pub fn partitions_of(
     Ok(topics.iter().map(of_topic).collect())
 }
 
+/// The time of the record at each committed offset, where there is one.
+fn record_times(
+    cluster: &mut Cluster,
+    gathered: &[GroupFacts],
+) -> Result<BTreeMap<(TopicPartition, Offset), Timestamp>, ClientError> {
+    // Groups may be at different places of one partition: each round asks about one of them.
+    let mut places: BTreeSet<(TopicPartition, Offset)> = BTreeSet::new();
+    for one in gathered.iter().flat_map(|group| &group.partitions) {
+        if let (Some(committed), Ok(log)) = (one.position.committed(), &one.log)
+            && (log.start.offset..log.end.offset).contains(&committed.offset)
+        {
+            places.insert((one.partition.clone(), committed.offset));
+        }
+    }
+    let mut times = BTreeMap::new();
+    while !places.is_empty() {
+        let round: BTreeMap<TopicPartition, Offset> = places.iter().cloned().collect();
+        for (partition, stamp) in stamps::first_at(cluster, &round)? {
+            if let (Ok(Some(stamp)), Some(offset)) = (stamp, round.get(&partition))
+                && let Some(time) = stamp.timestamp
+            {
+                times.insert((partition, *offset), time);
+            }
+        }
+        for place in round {
+            places.remove(&place);
+        }
+    }
+    Ok(times)
+}
+
 fn without_logs(
     group: String,
     description: Option<Result<GroupDescription, Reason>>,
@@ -112,6 +153,7 @@ fn without_logs(
     let partitions = positions.into_iter().map(|(partition, position)| PartitionFacts {
         log: Err(Reason::other(format!("{partition} was not asked about"))),
         member: members.get(&partition).copied(),
+        next_record: None,
         partition,
         position,
     });

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use milepost_client::TopicPartition;
 use milepost_client::groups::{Committed, GroupDescription};
 use milepost_client::offsets::Bounds;
+use milepost_model::Timestamp;
 
 use crate::lag::{Lag, Standing};
 use crate::reason::Reason;
@@ -45,6 +46,8 @@ pub struct PartitionFacts {
     pub log: Result<LogFacts, Reason>,
     /// Which of the group's members has to read it, by its place in the description.
     pub member: Option<usize>,
+    /// The time of the next record to read, where that was asked for, there is one, and it has a time.
+    pub next_record: Option<Timestamp>,
 }
 
 impl PartitionFacts {
@@ -68,6 +71,17 @@ impl PartitionFacts {
                 })
             }
             Err(reason) => Some(Lag::between(&self.position, Err(reason))),
+        }
+    }
+
+    /// How long the next record to read has been waiting: nothing where nothing waits. `None` where that is not known.
+    /// Compaction and producers' clocks make it a guess, so whoever shows it says how it was found.
+    #[must_use]
+    pub fn time_lag_ms(&self, now: Timestamp) -> Option<i64> {
+        match (self.lag().behind()?, self.next_record) {
+            (0, _) => Some(0),
+            (_, Some(time)) => Some((now.0 - time.0).max(0)),
+            (_, None) => None,
         }
     }
 

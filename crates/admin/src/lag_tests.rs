@@ -1,7 +1,7 @@
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
 use milepost_client::offsets::{Bounds, Found};
-use milepost_model::{Offset, PartitionIndex};
+use milepost_model::{Offset, PartitionIndex, Timestamp};
 
 use super::*;
 use crate::facts::{PartitionFacts, Totals};
@@ -21,7 +21,13 @@ fn partition(position: Position, log: Result<(i64, i64, i64), Reason>) -> Partit
         end: at(end),
         stable_end: Some(Offset(stable)),
     });
-    PartitionFacts { partition: TopicPartition::new("t", PartitionIndex(0)), position, log, member: None }
+    PartitionFacts {
+        partition: TopicPartition::new("t", PartitionIndex(0)),
+        position,
+        log,
+        member: None,
+        next_record: None,
+    }
 }
 
 fn gone() -> Reason {
@@ -56,6 +62,19 @@ fn an_open_transaction_makes_the_two_lags_differ() {
     // Whoever reads uncommitted records is past the transaction's beginning, and that is not beyond the end.
     let one = partition(committed(8), Ok((0, 6, 10)));
     assert_eq!((one.lag(), one.stable_lag()), (Lag::Behind(2), Some(Lag::Behind(0))));
+}
+
+#[test]
+fn how_long_a_record_waits_is_told_only_where_it_is_known() {
+    let now = Timestamp(1000);
+    let mut one = partition(committed(4), Ok((0, 10, 10)));
+    assert_eq!(one.time_lag_ms(now), None);
+    one.next_record = Some(Timestamp(400));
+    assert_eq!(one.time_lag_ms(now), Some(600));
+    one.next_record = Some(Timestamp(4000));
+    assert_eq!(one.time_lag_ms(now), Some(0), "a producer's clock may be ahead");
+    assert_eq!(partition(committed(10), Ok((0, 10, 10))).time_lag_ms(now), Some(0));
+    assert_eq!(partition(committed(12), Ok((0, 10, 10))).time_lag_ms(now), None);
 }
 
 #[test]

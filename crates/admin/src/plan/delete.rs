@@ -84,6 +84,7 @@ mod tests {
             }),
             log: Err(Reason::other("not asked")),
             member: None,
+            next_record: None,
         });
         GroupFacts {
             group: name.to_owned(),

@@ -13,6 +13,7 @@ fn partition(topic: &str, log: Option<&'static str>) -> PartitionFacts {
         position: Position::Committed(committed),
         log: Err(Reason { words: "x".to_owned(), cause }),
         member: None,
+        next_record: None,
     }
 }
 

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use milepost_client::groups::GroupDescription;
-use milepost_client::{ClientError, Cluster, TopicPartition, stamps};
-use milepost_model::{Offset, Timestamp};
+use milepost_client::{ClientError, Cluster, TopicPartition};
 
 use super::{Header, Place, Row, Snapshot};
 use crate::collect::{self, Detail, GROUPS_AT_ONCE};
@@ -48,8 +47,7 @@ pub fn capture(
     let mut snapshot = Snapshot { header, rows: Vec::new() };
     let mut lacking = Vec::new();
     for part in groups.chunks(GROUPS_AT_ONCE) {
-        let gathered = collect::groups(cluster, part, Detail::Members)?;
-        let times = record_times(cluster, &gathered)?;
+        let gathered = collect::groups(cluster, part, Detail::Times)?;
         let topics = gathered.iter().flat_map(|group| &group.partitions);
         let topics: BTreeSet<String> = topics
             .map(|one| one.partition.topic.to_string())
@@ -58,7 +56,7 @@ pub fn capture(
         let ids = topic_ids(cluster, &topics)?;
         for group in &gathered {
             lacking.extend(group.unknown.clone());
-            let rows = rows(group, scope, &times, &ids, &mut lacking);
+            let rows = rows(group, scope, &ids, &mut lacking);
             snapshot.rows.extend(rows);
         }
     }
@@ -77,41 +75,9 @@ fn topic_ids(
     Ok(metadata.topics.into_iter().filter_map(|topic| Some((topic.name, topic.id?.to_string()))).collect())
 }
 
-/// The time of the record at each committed offset, where there is one.
-fn record_times(
-    cluster: &mut Cluster,
-    gathered: &[GroupFacts],
-) -> Result<BTreeMap<(TopicPartition, Offset), Timestamp>, ClientError> {
-    // Groups may be at different places of one partition: each round asks about one of them.
-    let mut places: BTreeSet<(TopicPartition, Offset)> = BTreeSet::new();
-    for one in gathered.iter().flat_map(|group| &group.partitions) {
-        if let (Some(committed), Ok(log)) = (one.position.committed(), &one.log)
-            && (log.start.offset..log.end.offset).contains(&committed.offset)
-        {
-            places.insert((one.partition.clone(), committed.offset));
-        }
-    }
-    let mut times = BTreeMap::new();
-    while !places.is_empty() {
-        let round: BTreeMap<TopicPartition, Offset> = places.iter().cloned().collect();
-        for (partition, stamp) in stamps::first_at(cluster, &round)? {
-            if let (Ok(Some(stamp)), Some(offset)) = (stamp, round.get(&partition))
-                && let Some(time) = stamp.timestamp
-            {
-                times.insert((partition, *offset), time);
-            }
-        }
-        for place in round {
-            places.remove(&place);
-        }
-    }
-    Ok(times)
-}
-
 fn rows(
     group: &GroupFacts,
     scope: &Scope,
-    times: &BTreeMap<(TopicPartition, Offset), Timestamp>,
     ids: &BTreeMap<String, String>,
     lacking: &mut Vec<Reason>,
 ) -> Vec<Row> {
@@ -134,7 +100,7 @@ fn rows(
             }
             Position::Never => {}
             Position::Committed(_) => {
-                places.insert(one.partition.clone(), with_facts(one, times, ids));
+                places.insert(one.partition.clone(), with_facts(one, ids));
             }
         }
     }
@@ -157,20 +123,13 @@ fn place(partition: &TopicPartition, ids: &BTreeMap<String, String>) -> Place {
     }
 }
 
-fn with_facts(
-    one: &PartitionFacts,
-    times: &BTreeMap<(TopicPartition, Offset), Timestamp>,
-    ids: &BTreeMap<String, String>,
-) -> Place {
+fn with_facts(one: &PartitionFacts, ids: &BTreeMap<String, String>) -> Place {
     let committed = one.position.committed().cloned();
-    let record_time = committed
-        .as_ref()
-        .and_then(|committed| times.get(&(one.partition.clone(), committed.offset)).copied());
     Place {
         committed,
         log_start: one.log.as_ref().ok().map(|log| log.start.offset),
         log_end: one.log.as_ref().ok().map(|log| log.end.offset),
-        record_time,
+        record_time: one.next_record,
         ..place(&one.partition, ids)
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::select::Selection;
 use super::words;
+use crate::clock;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
 use crate::palette::Tone;
@@ -28,7 +29,7 @@ A dash is a number that nobody knows; 0 is a number. The standing says which of 
 What is committed is read first and where the logs end second, so no lag is ever negative because of the order. LAG counts to
 the high watermark, STABLE-LAG (wide) to the last stable offset, at which those wait that read only what is committed.
 JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"members\", \"partitions\": [{\"topic\", \"partition\", \"offset\",
-\"leader_epoch\", \"metadata\", \"standing\", \"lag\", \"stable_lag\", \"log_start\", \"log_end\", \"log_stable_end\", \"member\",
+\"leader_epoch\", \"metadata\", \"standing\", \"lag\", \"stable_lag\", \"log_start\", \"log_end\", \"log_stable_end\", \"time_lag_ms\", \"time_lag_method\", \"member\",
 \"error\", \"code\"}], \"totals\"}], \"errors\"}; with --by the \"partitions\" are left out and \"topics\" may be there.";
 
 /// The flags of `group describe`.
@@ -43,6 +44,9 @@ pub(crate) struct Describe {
     /// Only partitions that are behind, beyond the end, or of which that is not known.
     #[arg(long)]
     only_with_lag: bool,
+    /// Also fetches the next record of each partition: TIME-LAG is how long it has been waiting, by its own time.
+    #[arg(long)]
+    time_lag: bool,
     /// What a row is: a partition, or the sums over a topic or a group.
     #[arg(long, value_enum, default_value_t = By::Partition)]
     by: By,
@@ -63,12 +67,14 @@ pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
     let mut cluster = describe.cluster.connect()?;
     let (names, refused) = describe.selection.names(&mut cluster)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let detail = if describe.time_lag { Detail::Times } else { Detail::Members };
+    let shown = if describe.time_lag { Shown::Always } else { Shown::Wide };
     let progress = Progress::new("groups", names.len());
-    let mut report = Report { columns: columns(describe.by), rows: Vec::new(), document: Value::Null };
+    let mut report = Report { columns: columns(describe.by, shown), rows: Vec::new(), document: Value::Null };
     let mut objects = Vec::with_capacity(names.len());
     let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
     for part in names.chunks(GROUPS_AT_ONCE) {
-        for mut group in collect::groups(&mut cluster, part, Detail::Members)? {
+        for mut group in collect::groups(&mut cluster, part, detail)? {
             errors.extend(what_is_wrong(&group, &describe.selection));
             group.partitions.retain(|one| describe.takes(one));
             report.rows.extend(rows(&group, describe.by));
@@ -113,7 +119,7 @@ fn what_is_wrong(group: &GroupFacts, selection: &Selection) -> Vec<Reason> {
     wrong
 }
 
-fn columns(by: By) -> Vec<(&'static str, Shown)> {
+fn columns(by: By, time_lag: Shown) -> Vec<(&'static str, Shown)> {
     let always = |names: &[&'static str]| names.iter().map(|name| (*name, Shown::Always)).collect::<Vec<_>>();
     match by {
         By::Partition => {
@@ -123,6 +129,7 @@ fn columns(by: By) -> Vec<(&'static str, Shown)> {
                 ["START", "STABLE-END", "STABLE-LAG", "EPOCH", "HOST", "CLIENT-ID", "STATE", "METADATA"]
                     .map(|name| (name, Shown::Wide)),
             );
+            columns.push(("TIME-LAG", time_lag));
             columns
         }
         By::Topic => {
@@ -192,6 +199,7 @@ fn row(group: &GroupFacts, one: &PartitionFacts) -> Vec<Cell> {
         Cell::or_dash(member.map(|member| &member.client_id)),
         words::state(group.known().map(|known| known.state.as_str())),
         committed.map(|committed| committed.metadata.as_str()).unwrap_or_default().into(),
+        Cell::or_dash(one.time_lag_ms(clock::now()).map(words::duration)),
     ]
 }
 
@@ -233,6 +241,10 @@ fn partition(group: &GroupFacts, one: &PartitionFacts) -> Value {
     object.insert("log_end".to_owned(), log.map(|log| log.end.offset.0).into());
     let stable_end = log.and_then(|log| log.stable_end).map(|offset| offset.0);
     object.insert("log_stable_end".to_owned(), stable_end.into());
+    let time_lag = one.time_lag_ms(clock::now());
+    object.insert("time_lag_ms".to_owned(), time_lag.into());
+    // Records may have been compacted away, and times are those of the producers.
+    object.insert("time_lag_method".to_owned(), time_lag.map(|_| "next record").into());
     let member = member.map(|member| {
         json!({
             "member_id": member.member_id,

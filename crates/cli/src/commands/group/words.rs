@@ -103,3 +103,37 @@ pub(super) fn absent(group: &str) -> Reason {
         cause: Cause::Refused("GROUP_ID_NOT_FOUND"),
     }
 }
+
+/// A span of time in its two largest units: `3d4h`, `5m12s`, `840ms`.
+pub(super) fn duration(ms: i64) -> String {
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
+    let Some(first) = units.iter().position(|(_, length)| ms >= *length) else { return "0".to_owned() };
+    let (name, length) = units[first];
+    let rest = match units.get(first + 1) {
+        Some((name, below)) if *name != "ms" && ms % length >= *below => {
+            format!("{}{name}", ms % length / below)
+        }
+        _ => String::new(),
+    };
+    format!("{}{name}{rest}", ms / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_time_are_short() {
+        let known = [
+            (0, "0"),
+            (840, "840ms"),
+            (1500, "1s"),
+            (312_000, "5m12s"),
+            (60_000, "1m"),
+            (273_600_000, "3d4h"),
+        ];
+        for (ms, words) in known {
+            assert_eq!(duration(ms), words);
+        }
+    }
+}
