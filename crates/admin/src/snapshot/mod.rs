@@ -8,7 +8,7 @@ mod store;
 pub use capture::{Scope, capture};
 pub use diff::{Difference, diff};
 pub use lines::{FORMAT, VERSION, read, write};
-pub use store::{NAME_MAX, Store, StoreError, is_name};
+pub use store::{Kept, NAME_MAX, Store, StoreError, is_name};
 
 use std::collections::BTreeMap;
 

@@ -47,6 +47,9 @@ pub enum StoreError {
     },
 }
 
+/// A snapshot that is kept: its name, and its header and number of rows, or why it cannot be read.
+pub type Kept = (String, Result<(Header, usize), StoreError>);
+
 /// Whether this can be the name of a snapshot.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
@@ -112,11 +115,11 @@ impl Store {
         }
     }
 
-    /// All of them by name, each with its header and number of rows, or why it cannot be read.
+    /// All of them, by name.
     ///
     /// # Errors
     /// When the folder cannot be read; one that is not there is empty.
-    pub fn list(&self) -> Result<Vec<(String, Result<(Header, usize), StoreError>)>, StoreError> {
+    pub fn list(&self) -> Result<Vec<Kept>, StoreError> {
         let io = |source| StoreError::Io { path: self.folder.clone(), source };
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
