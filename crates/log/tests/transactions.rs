@@ -132,6 +132,9 @@ fn a_batch_outside_of_the_open_transaction_is_refused() {
     assert!(matches!(gap, Err(AppendError::OutOfOrderSequence { expected: 1 })));
     mark(&mut set, id, 7, COMMIT);
     assert!(append(&mut set, id, &numbered(7, 0, 1, &[b"x"])).is_ok());
+    let fenced = mark_as(&mut set, id, producer(7, 0), COMMIT, 2, MarkerEpoch::AtLeastKnown);
+    let known = COORDINATOR_EPOCH;
+    assert!(matches!(fenced, Err(AppendError::StaleCoordinatorEpoch { known: found }) if found == known));
     // A batch sent twice is a duplicate, whatever became of its transaction.
     assert!(append(&mut set, id, &transactional(7, 0, 0, &[b"value"])).unwrap().duplicate);
     settle(&mut set, now(1));

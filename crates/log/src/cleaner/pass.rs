@@ -245,8 +245,8 @@ impl Pass {
             if let Some(kept) = filter.apply(&batch, role, &mut self.decisions).map_err(bad)? {
                 let (kept, _) = BatchView::parse(&kept).map_err(bad)?;
                 // Once no data was met there is nothing that a reader must be told to skip.
-                let is_told = role == Role::Marker(DataMet::Some) || batch.base_offset() >= self.map_end;
-                outputs.push(store, &kept, aborted.filter(|_| is_told), &partition.config)?;
+                let told = aborted.filter(|_| role == Role::Marker(DataMet::Some));
+                outputs.push(store, &kept, told, &partition.config)?;
             }
         }
         outputs.write(store)?;
