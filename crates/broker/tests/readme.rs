@@ -1,6 +1,6 @@
 //! The tables of README.md say what the code says. Fails with the lines that should stand there.
 
-use milepost_broker::config::BROKER_SETTINGS;
+use milepost_broker::config::{BROKER_SETTINGS, UNSERVED_SETTINGS, Unserved};
 use milepost_wire::ADVERTISED;
 
 const README: &str = include_str!("../../../README.md");
@@ -28,6 +28,26 @@ fn the_table_of_settings_is_the_one_in_force() {
     assert!(
         table("| setting | default | meaning |") == expected,
         "the table of settings in README.md should read:\n{}",
+        expected.join("\n")
+    );
+}
+
+#[test]
+fn the_table_of_settings_that_do_nothing_is_the_one_in_force() {
+    let expected: Vec<String> = UNSERVED_SETTINGS
+        .iter()
+        .map(|entry| {
+            let rest = if entry.name.ends_with('.') { "…" } else { "" };
+            let here = match entry.treatment {
+                Unserved::Refused => "refused",
+                Unserved::WithoutEffect => "no effect",
+            };
+            format!("| `{}{rest}` | {here} | {} |", entry.name, entry.why)
+        })
+        .collect();
+    assert!(
+        table("| setting of Kafka | here | why |") == expected,
+        "the table of settings that do nothing in README.md should read:\n{}",
         expected.join("\n")
     );
 }

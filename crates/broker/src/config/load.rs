@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::settings::{BROKER_SETTINGS, Setting};
 use super::typed::BrokerSettings;
+use super::unserved::{Unserved, unserved};
 use super::value::{Source, Values};
 
 /// Environment variables that set something begin with this.
@@ -21,6 +22,16 @@ pub enum ConfigError {
         place: String,
         /// The nearest known name.
         nearest: Option<&'static str>,
+    },
+    /// It asks for what this server does not do.
+    #[error("{name} ({place}) is refused: {why}")]
+    Refused {
+        /// What was said.
+        name: String,
+        /// Where.
+        place: String,
+        /// The reason.
+        why: &'static str,
     },
     /// The value does not fit.
     #[error("{name}={value}: {why}")]
@@ -56,6 +67,8 @@ fn suggestion(nearest: &Option<&'static str>) -> String {
 #[derive(Debug, Default)]
 pub struct Loader {
     values: Values,
+    /// What was said and has no effect, for people.
+    notices: Vec<String>,
 }
 
 impl Loader {
@@ -111,10 +124,21 @@ impl Loader {
     /// # Errors
     /// [`ConfigError`] where values contradict each other.
     pub fn finish(self) -> Result<BrokerSettings, ConfigError> {
-        BrokerSettings::from_values(self.values)
+        let notices = self.notices;
+        BrokerSettings::from_values(self.values).map(|settings| BrokerSettings { notices, ..settings })
     }
 
     fn set(&mut self, name: &str, value: String, source: Source, place: &str) -> Result<(), ConfigError> {
+        if let Some(entry) = unserved(name) {
+            let (name, place) = (name.to_owned(), place.to_owned());
+            return match entry.treatment {
+                Unserved::Refused => Err(ConfigError::Refused { name, place, why: entry.why }),
+                Unserved::WithoutEffect => {
+                    self.notices.push(format!("{name} ({place}) has no effect: {}", entry.why));
+                    Ok(())
+                }
+            };
+        }
         let setting = find(name).ok_or_else(|| ConfigError::Unknown {
             name: name.to_owned(),
             place: place.to_owned(),
@@ -191,6 +215,37 @@ mod tests {
         let error = Loader::default().flag("num.partition=3").unwrap_err().to_string();
         assert!(error.contains("did you mean \"num.partitions\"?"), "{error}");
         assert!(Loader::default().flag("novalue").is_err());
+    }
+
+    #[test]
+    fn what_is_not_served_is_refused_with_the_reason_or_said_to_have_no_effect() {
+        for name in
+            ["group.share.max.size", "group.streams.session.timeout.ms", "offsets.commit.required.acks"]
+        {
+            let error = Loader::default().flag(&format!("{name}=1")).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("is refused: "), "{error}");
+        }
+        let mut loader = Loader::default();
+        loader.flag("group.coordinator.threads=4").unwrap();
+        let notices = loader.finish().unwrap().notices;
+        assert_eq!(notices.len(), 1);
+        assert!(notices[0].starts_with("group.coordinator.threads (on the command line) has no effect: "));
+    }
+
+    #[test]
+    fn settings_that_ask_for_more_than_one_node_gives_are_refused() {
+        for said in [
+            "offsets.topic.replication.factor=3",
+            "group.coordinator.append.linger.ms=5",
+            "offsets.topic.compression.codec=5",
+            "group.coordinator.rebalance.protocols=classic,streams",
+            "group.coordinator.rebalance.protocols=share",
+        ] {
+            assert!(Loader::default().flag(said).is_err(), "{said}");
+        }
+        let mut loader = Loader::default();
+        loader.flag("group.coordinator.rebalance.protocols=consumer").unwrap();
+        assert!(loader.finish().unwrap_err().to_string().contains("classic"));
     }
 
     #[test]

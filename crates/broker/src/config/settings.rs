@@ -130,6 +130,18 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "How long a member of a consumer group may be silent.",
     ),
     setting(
+        "group.coordinator.append.linger.ms",
+        Kind::Int { min: -1, max: 0 },
+        "-1",
+        "How long records of coordinators wait for more; only for as long as the disk is busy (-1 and 0) is supported.",
+    ),
+    setting(
+        "group.coordinator.rebalance.protocols",
+        Kind::List(&["classic", "consumer"]),
+        "classic,consumer",
+        "The protocols of groups that are served; classic cannot be left out.",
+    ),
+    setting(
         "group.initial.rebalance.delay.ms",
         MS_INT,
         "3000",
@@ -284,6 +296,12 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "How long a commit may wait for the disk before the client is told to try again.",
     ),
     setting(
+        "offsets.load.buffer.size",
+        COUNT,
+        "1048576",
+        "About how much of a coordinator's log is loaded before requests have their turn. Kafka's default is 5242880.",
+    ),
+    setting(
         "offsets.retention.check.interval.ms",
         Kind::Long { min: 1, max: i64::MAX },
         "600000",
@@ -296,10 +314,22 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "How long offsets outlive their group's last member or, without a group, their last commit.",
     ),
     setting(
+        "offsets.topic.compression.codec",
+        Kind::Int { min: 0, max: 4 },
+        "0",
+        "How new batches of __consumer_offsets are compressed: 0 not at all, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
+    ),
+    setting(
         "offsets.topic.num.partitions",
         COUNT,
         "50",
         "Partitions of __consumer_offsets. It decides which coordinator a group has, so it never changes in a data folder.",
+    ),
+    setting(
+        "offsets.topic.replication.factor",
+        Kind::Int { min: 1, max: 1 },
+        "1",
+        "Replicas of __consumer_offsets; one node holds one.",
     ),
     setting(
         "offsets.topic.segment.bytes",

@@ -1,5 +1,6 @@
 //! The broker's settings as the rest of the broker reads them.
 
+use milepost_batch::Codec;
 use milepost_groups::{Assignor, MigrationPolicy};
 
 use super::load::ConfigError;
@@ -76,6 +77,12 @@ pub struct BrokerSettings {
     pub num_partitions: i32,
     /// Partitions of `__consumer_offsets`.
     pub offsets_partitions: i32,
+    /// How batches of `__consumer_offsets` are compressed.
+    pub offsets_codec: Codec,
+    /// About how much of a coordinator's log is loaded at once.
+    pub offsets_load_buffer_bytes: usize,
+    /// Whether the protocol of consumer groups (KIP-848) is served.
+    pub serves_consumer_groups: bool,
     /// The bound on a commit's wait for the disk.
     pub offsets_commit_timeout_ms: u64,
     /// The largest request frame.
@@ -96,6 +103,8 @@ pub struct BrokerSettings {
     pub producer_expiration_ms: i64,
     /// The settings of the group coordinator.
     pub groups: milepost_groups::GroupSettings,
+    /// What was said and has no effect, for people.
+    pub notices: Vec<String>,
 }
 
 impl BrokerSettings {
@@ -135,6 +144,9 @@ impl BrokerSettings {
             node_id: int("node.id"),
             num_partitions: int("num.partitions"),
             offsets_partitions: int("offsets.topic.num.partitions"),
+            offsets_codec: codec(number("offsets.topic.compression.codec")),
+            offsets_load_buffer_bytes: size("offsets.load.buffer.size"),
+            serves_consumer_groups: serves_consumer_groups(&text("group.coordinator.rebalance.protocols"))?,
             offsets_commit_timeout_ms: ms("offsets.commit.timeout.ms"),
             request_max_bytes: size("socket.request.max.bytes"),
             max_connections: size("max.connections"),
@@ -145,6 +157,7 @@ impl BrokerSettings {
             cleaner_buffer_bytes: size("log.cleaner.dedupe.buffer.size"),
             producer_expiration_ms: number("producer.id.expiration.ms"),
             groups: group_settings(&values),
+            notices: Vec::new(),
             values,
         })
     }
@@ -172,6 +185,30 @@ fn check_consumer_groups(int: &impl Fn(&str) -> i32) -> Result<(), ConfigError> 
         return refuse("group.consumer.heartbeat.interval.ms".to_owned(), beat_ms, why);
     }
     Ok(())
+}
+
+/// The codec of a number, as Kafka counts them.
+fn codec(number: i64) -> Codec {
+    match number {
+        1 => Codec::Gzip,
+        2 => Codec::Snappy,
+        3 => Codec::Lz4,
+        4 => Codec::Zstd,
+        _ => Codec::None,
+    }
+}
+
+/// Whether the list of protocols has that of consumer groups. As in Kafka the classic one cannot be left out.
+fn serves_consumer_groups(list: &str) -> Result<bool, ConfigError> {
+    let has = |protocol: &str| list.split(',').any(|word| word.trim() == protocol);
+    if has("classic") {
+        return Ok(has("consumer"));
+    }
+    Err(ConfigError::Value {
+        name: "group.coordinator.rebalance.protocols".to_owned(),
+        value: list.to_owned(),
+        why: "the protocol classic cannot be left out".to_owned(),
+    })
 }
 
 /// The assignors of the list, in its order; an empty list means the default one.

@@ -44,6 +44,17 @@ pub(crate) fn handle(
         groups: groups.iter().map(|group| (*group).to_owned()).collect(),
         authorized_operations: operations::if_asked(request.include_authorized_operations, operations::GROUP),
     };
+    if !node.settings.serves_consumer_groups {
+        let refused = |group_id| WireGroup {
+            error_code: ErrorCode::UnsupportedVersion,
+            group_id,
+            ..WireGroup::default()
+        };
+        let groups = groups.into_iter().map(refused).collect();
+        let response = ConsumerGroupDescribeResponse { groups, ..ConsumerGroupDescribeResponse::default() };
+        node.connections.respond(context.key, &response);
+        return Ok(());
+    }
     let parts = groups
         .into_iter()
         .map(|group_id| (node.shard_of(group_id), Request::DescribeConsumerGroup(DescribeGroup { group_id })))

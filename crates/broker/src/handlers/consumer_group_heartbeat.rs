@@ -25,6 +25,10 @@ pub(crate) fn handle(
     context: Context<'_>,
     request: &ConsumerGroupHeartbeatRequest<'_>,
 ) -> Handled {
+    if !node.settings.serves_consumer_groups {
+        refuse(node, context.key, GroupError::UnsupportedVersion);
+        return Ok(());
+    }
     let Some(step) = step(request.member_epoch) else {
         refuse(node, context.key, GroupError::InvalidRequest);
         return Ok(());

@@ -92,6 +92,7 @@ fn serve_until_stopped(serve: &Serve) -> Result<(), Failure> {
     let listen =
         Endpoint::parse(&serve.listen).map_err(|why| Failure::Configuration(format!("--listen: {why}")))?;
     check_reachable(&listen, &settings)?;
+    settings.notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let folder = DataFolder {
         path: serve.data_dir.clone(),
         durability: serve.durability.into(),
