@@ -5,6 +5,7 @@
 
 pub mod config;
 mod config_changes;
+mod counters;
 mod errors;
 mod fetch_sessions;
 mod handlers;
@@ -18,4 +19,5 @@ pub mod server;
 pub mod storage;
 mod topics;
 
+pub use counters::Counters;
 pub use topics::OFFSETS_TOPIC;

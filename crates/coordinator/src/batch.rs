@@ -17,6 +17,9 @@ pub(crate) fn fits_alone(records_bytes: usize, max_batch_bytes: usize) -> bool {
     records_bytes.saturating_add(HEADER_BYTES) <= max_batch_bytes
 }
 
+/// How much larger than a batch records may be before compression: trying costs time, and memory at every load.
+const COMPRESSION_MAX: usize = 16;
+
 /// The batch that takes the next records of a shard.
 pub(crate) struct OpenBatch {
     builder: BatchBuilder,
@@ -47,6 +50,21 @@ impl OpenBatch {
     /// Whether records of so many bytes fit behind those that are here.
     pub(crate) fn has_room(&self, records_bytes: usize, max_batch_bytes: usize) -> bool {
         self.builder.size_bytes().saturating_add(records_bytes) <= max_batch_bytes
+    }
+
+    /// Whether records that are too large for a batch as they are fit one of their own once compressed (KAFKA-19760).
+    pub(crate) fn fits_compressed(
+        &self,
+        time: Timestamp,
+        records: &[Encoded],
+        max_batch_bytes: usize,
+    ) -> bool {
+        let bytes: usize = records.iter().map(record_bytes).sum();
+        if self.codec == Codec::None || bytes > max_batch_bytes.saturating_mul(COMPRESSION_MAX) {
+            return false;
+        }
+        let mut trial = Self::new(self.base, self.codec);
+        records.iter().all(|record| trial.push(time, record).is_ok()) && trial.take().len() <= max_batch_bytes
     }
 
     /// Adds a record and says which offset it will have.

@@ -9,12 +9,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use milepost_log::LogSet;
-use milepost_model::{DeletedTopic, Instant, Now, PartitionIndex, Shard, Ticket, TopicId, TopicPartition};
+use milepost_model::{
+    Counts, DeletedTopic, Instant, Latencies, Now, PartitionIndex, Shard, Ticket, TopicId, TopicPartition,
+};
 
 use crate::{Answer, Failure, LoadProgress, Refusal, Settings, ShardRuntime, ShardStatus};
 
 /// Makes an empty shard for a partition.
 pub type MakeShard<S> = dyn Fn(PartitionIndex) -> S + Send + Sync;
+
+/// How many shards are doing what (Kafka's `num-partitions` by `state`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartitionStates {
+    /// They are being loaded.
+    pub loading: u64,
+    /// They are served.
+    pub active: u64,
+    /// Their logs cannot be understood.
+    pub failed: u64,
+}
 
 /// The shards of a topic, one a partition.
 pub struct Coordinators<S: Shard> {
@@ -31,6 +44,8 @@ pub struct Coordinators<S: Shard> {
     is_dirty: Vec<bool>,
     answers: Vec<(Ticket, Answer<S::Reply>)>,
     effects: Vec<S::Effect>,
+    counts: S::Counts,
+    load_time: Latencies,
 }
 
 impl<S: Shard> Coordinators<S> {
@@ -57,6 +72,8 @@ impl<S: Shard> Coordinators<S> {
             is_dirty: vec![false; count],
             answers: Vec::new(),
             effects: Vec::new(),
+            counts: S::Counts::default(),
+            load_time: Latencies::default(),
         }
     }
 
@@ -83,6 +100,30 @@ impl<S: Shard> Coordinators<S> {
         })
     }
 
+    /// How many shards are doing what.
+    pub fn partition_states(&self) -> PartitionStates {
+        let mut states = PartitionStates::default();
+        for shard in &self.shards {
+            match shard.status() {
+                ShardStatus::Loading => states.loading += 1,
+                ShardStatus::Active => states.active += 1,
+                ShardStatus::Failed(_) => states.failed += 1,
+                ShardStatus::Closed => {}
+            }
+        }
+        states
+    }
+
+    /// What the shards counted since the start.
+    pub fn counts(&self) -> &S::Counts {
+        &self.counts
+    }
+
+    /// How long loads took (Kafka's `partition-load-time`).
+    pub fn load_time(&self) -> &Latencies {
+        &self.load_time
+    }
+
     /// Whether every shard is past its loading.
     pub fn is_loaded(&self) -> bool {
         self.loading.is_empty() && self.load_waiting.is_empty()
@@ -99,7 +140,14 @@ impl<S: Shard> Coordinators<S> {
         match self.shards[index].load_step(logs, now, budget_bytes) {
             LoadProgress::More => self.loading.push_back(index),
             LoadProgress::WaitingForDurable => self.load_waiting.push(index),
-            LoadProgress::Finished => self.after(index),
+            LoadProgress::Finished => {
+                if let (ShardStatus::Active, Some(loaded)) =
+                    (self.shards[index].status(), self.shards[index].loaded())
+                {
+                    self.load_time.record_us(loaded.took_us);
+                }
+                self.after(index);
+            }
         }
     }
 
@@ -121,8 +169,9 @@ impl<S: Shard> Coordinators<S> {
         }
     }
 
-    /// Tells every shard of deleted topics.
-    pub fn on_topics_deleted(&mut self, logs: &mut LogSet, now: Now, topics: &[DeletedTopic]) {
+    /// Tells every shard of deleted topics; one that is being loaded hears of them when it is loaded, and one that could
+    /// not write down what follows hears of them again.
+    pub fn on_topics_deleted(&mut self, logs: &mut LogSet, now: Now, topics: &Arc<[DeletedTopic]>) {
         for index in 0..self.shards.len() {
             self.shards[index].on_topics_deleted(logs, now, topics);
             self.after(index);
@@ -204,6 +253,7 @@ impl<S: Shard> Coordinators<S> {
         let shard = &mut self.shards[index];
         shard.drain_answers(&mut self.answers);
         self.effects.extend(shard.drain_effects());
+        self.counts.add(shard.take_counts());
         self.deadlines[index] = shard.next_deadline();
         if shard.has_open_batch() && !self.is_dirty[index] {
             self.is_dirty[index] = true;

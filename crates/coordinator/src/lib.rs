@@ -20,6 +20,8 @@
 mod answer;
 mod batch;
 mod coordinators;
+mod counts;
+mod deletions;
 mod effects;
 mod load;
 mod runtime;
@@ -29,6 +31,6 @@ mod tickets;
 mod tests;
 
 pub use answer::{Answer, Refusal, Settings};
-pub use coordinators::{Coordinators, MakeShard};
-pub use load::{Failure, LoadProgress, replay_batch};
+pub use coordinators::{Coordinators, MakeShard, PartitionStates};
+pub use load::{Failure, LoadProgress, Loaded, replay_batch};
 pub use runtime::{DEADLINE_RETRY_MS, ShardRuntime, ShardStatus};

@@ -7,7 +7,7 @@ use std::fmt;
 
 use milepost_batch::{BatchView, ControlType};
 use milepost_log::{FirstBatch, IsolationLevel, LogSet};
-use milepost_model::{Offset, Origin, Shard, TopicPartition};
+use milepost_model::{Instant, Now, Offset, Origin, Shard, TopicPartition};
 
 /// How far a load has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,24 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// What a load took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Records replayed, those of unknown types included.
+    pub records: u64,
+    /// Bytes of log they stood in.
+    pub bytes: u64,
+    /// From the first read to the last, in microseconds; other shards were loaded meanwhile.
+    pub took_us: u64,
+}
+
 /// A shard that is being loaded.
 pub(crate) struct Load<S> {
     pub(crate) shard: S,
+    /// What was read so far.
+    loaded: Loaded,
+    /// When the first step was made.
+    began: Option<Instant>,
     /// The next offset to read; `None` before the first step.
     next: Option<Offset>,
     /// The log is pinned from the first step on: what is read in steps must not lose a tombstone between two of them.
@@ -50,7 +65,13 @@ pub(crate) struct Load<S> {
 
 impl<S: Shard> Load<S> {
     pub(crate) fn new(shard: S) -> Self {
-        Self { shard, next: None, is_pinned: false }
+        Self { shard, loaded: Loaded::default(), began: None, next: None, is_pinned: false }
+    }
+
+    /// What the load took up to now.
+    pub(crate) fn loaded(&self, now: Now) -> Loaded {
+        let took_us = self.began.map_or(0, |began| now.monotonic.us_since(began));
+        Loaded { took_us, ..self.loaded }
     }
 
     /// Reads about `budget_bytes`, at least one batch if there is one.
@@ -58,8 +79,10 @@ impl<S: Shard> Load<S> {
         &mut self,
         logs: &mut LogSet,
         id: TopicPartition,
+        now: Now,
         budget_bytes: usize,
     ) -> Result<LoadProgress, Failure> {
+        self.began.get_or_insert(now.monotonic);
         if !std::mem::replace(&mut self.is_pinned, true) {
             logs.pin(id);
         }
@@ -107,6 +130,7 @@ impl<S: Shard> Load<S> {
                 read => read.map_err(|error| failure(&place, next, error))?,
             };
             self.replay_batches(&place, next, &bytes)?;
+            self.loaded.bytes += bytes.len() as u64;
             left_bytes = left_bytes.saturating_sub(bytes.len());
         }
     }
@@ -115,7 +139,7 @@ impl<S: Shard> Load<S> {
         let mut next = from;
         while !bytes.is_empty() {
             let (batch, rest) = BatchView::parse(bytes).map_err(|error| failure(place, next, error))?;
-            replay_batch(&mut self.shard, place, next, batch)?;
+            self.loaded.records += replay_batch(&mut self.shard, place, next, batch)?;
             next = next.max(batch.next_offset());
             bytes = rest;
         }
@@ -128,7 +152,8 @@ impl<S: Shard> Load<S> {
 }
 
 /// Replays the records of a batch from the offset `from` on; those below were cut off the log's start. `place` says in a
-/// failure where the batch lies. Also what is moved in from another broker is tried on a shard with this.
+/// failure where the batch lies. Also what is moved in from another broker is tried on a shard with this. Says how many records
+/// it replayed, those of unknown types included.
 ///
 /// # Errors
 /// [`Failure`]: the batch or a record in it cannot be understood.
@@ -137,7 +162,7 @@ pub fn replay_batch<S: Shard>(
     place: &str,
     from: Offset,
     batch: BatchView<'_>,
-) -> Result<(), Failure> {
+) -> Result<u64, Failure> {
     let at_batch = |error: &dyn fmt::Display| failure(place, batch.base_offset(), error);
     if !batch.crc_matches() {
         return Err(at_batch(&"the checksum of the batch is wrong"));
@@ -147,18 +172,20 @@ pub fn replay_batch<S: Shard>(
         if let (Some(ControlType::Marker(marker)), Some(producer)) = (marker, batch.producer()) {
             shard.replay_marker(batch.base_offset(), producer, marker.end);
         }
-        return Ok(());
+        return Ok(0);
     }
     let origin = match batch.producer() {
         Some(producer) if batch.is_transactional() => Origin::Transactional(producer),
         _ => Origin::Plain,
     };
     let records = batch.records().map_err(|error| at_batch(&error))?;
+    let mut replayed = 0;
     for record in &records {
         let record = record.map_err(|error| at_batch(&error))?;
         if record.offset < from {
             continue;
         }
+        replayed += 1;
         if record.key.is_none() {
             return Err(failure(place, record.offset, "the record has no key"));
         }
@@ -170,7 +197,7 @@ pub fn replay_batch<S: Shard>(
             }
         }
     }
-    Ok(())
+    Ok(replayed)
 }
 
 fn failure(place: &str, offset: Offset, reason: impl fmt::Display) -> Failure {

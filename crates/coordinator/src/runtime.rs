@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use milepost_log::{AppendOrigin, LogSet, Space};
 use milepost_model::{
-    Atomicity, DeletedTopic, DependsOn, Encoded, Instant, Now, Offset, Origin, Outcome, Shard, Ticket,
-    TopicPartition,
+    Atomicity, DependsOn, Encoded, Instant, Now, Offset, Origin, Outcome, Shard, Ticket, TopicPartition,
 };
 
 use crate::batch::{OpenBatch, fits_alone, record_bytes};
 use crate::coordinators::MakeShard;
+use crate::counts::HeldCounts;
+use crate::deletions::{Deletions, Topics};
 use crate::effects::Effects;
-use crate::load::{Failure, Load, LoadProgress};
+use crate::load::{Failure, Load, LoadProgress, Loaded};
 use crate::tickets::{Stage, Tickets};
 use crate::{Answer, Refusal, Settings};
 
@@ -63,14 +64,26 @@ enum Unwritten {
     Broken(String),
 }
 
+/// What became of an outcome.
+enum Carried {
+    /// Its records are on their way. What rests on them waits for this one; `None`: for nothing.
+    Out(Option<Offset>),
+    /// Nothing was written.
+    Refused,
+    /// The shard was thrown away.
+    ThrownAway,
+}
+
 /// One shard over one partition.
 pub struct ShardRuntime<S: Shard> {
     id: TopicPartition,
     make: Arc<MakeShard<S>>,
     settings: Settings,
     state: State<S>,
-    /// Topics that were deleted while the shard was loading.
-    deleted_topics: Vec<DeletedTopic>,
+    deletions: Deletions,
+    counts: HeldCounts<S::Counts>,
+    /// What its last load took.
+    loaded: Option<Loaded>,
     tickets: Tickets<S::Reply>,
     answers: Vec<(Ticket, Answer<S::Reply>)>,
     effects: Effects<S::Effect>,
@@ -88,7 +101,9 @@ impl<S: Shard> ShardRuntime<S> {
             make,
             settings,
             state,
-            deleted_topics: Vec::new(),
+            deletions: Deletions::default(),
+            counts: HeldCounts::new(),
+            loaded: None,
             tickets: Tickets::new(),
             answers: Vec::new(),
             effects: Effects::new(),
@@ -139,7 +154,7 @@ impl<S: Shard> ShardRuntime<S> {
     /// Reads about `budget_bytes` of the log, at least one batch; at the log's end the shard becomes active.
     pub fn load_step(&mut self, logs: &mut LogSet, now: Now, budget_bytes: usize) -> LoadProgress {
         let State::Loading(load) = &mut self.state else { return LoadProgress::Finished };
-        match load.step(logs, self.id, budget_bytes) {
+        match load.step(logs, self.id, now, budget_bytes) {
             Ok(LoadProgress::Finished) => {
                 self.activate(logs, now);
                 LoadProgress::Finished
@@ -148,6 +163,7 @@ impl<S: Shard> ShardRuntime<S> {
             Err(failure) => {
                 tracing::error!(%failure, "a coordinator's log cannot be loaded; its groups are not served");
                 self.state = State::Failed(failure);
+                self.deletions.clear();
                 LoadProgress::Finished
             }
         }
@@ -155,16 +171,28 @@ impl<S: Shard> ShardRuntime<S> {
 
     fn activate(&mut self, logs: &mut LogSet, now: Now) {
         let State::Loading(load) = std::mem::replace(&mut self.state, State::Closed) else { return };
+        self.note_loaded(load.loaded(now));
         let end = log_end_offset(logs, self.id);
         let mut active =
             Active { shard: load.shard, batch: OpenBatch::new(end, self.settings.codec), retry_at: None };
         let outcome = active.shard.on_loaded(now);
         self.state = State::Active(active);
         self.carry_out(logs, now, outcome, None);
-        let deleted_topics = std::mem::take(&mut self.deleted_topics);
-        if !deleted_topics.is_empty() {
-            self.on_topics_deleted(logs, now, &deleted_topics);
+        self.tell_of_deletions(logs, now);
+    }
+
+    fn note_loaded(&mut self, loaded: Loaded) {
+        let Loaded { records, bytes, took_us } = loaded;
+        let took_ms = took_us / 1000;
+        if records > 0 {
+            tracing::info!(partition = %self.id, records, bytes, took_ms, "a coordinator is loaded");
         }
+        self.loaded = Some(loaded);
+    }
+
+    /// What the last load took; `None` before the first was through.
+    pub fn loaded(&self) -> Option<Loaded> {
+        self.loaded
     }
 
     /// Hands a request to the shard. The answer comes by [`ShardRuntime::drain_answers`], at once or later.
@@ -185,14 +213,22 @@ impl<S: Shard> ShardRuntime<S> {
     }
 
     /// Tells the shard of deleted topics; a loading one hears of them when it is loaded.
-    pub fn on_topics_deleted(&mut self, logs: &mut LogSet, now: Now, topics: &[DeletedTopic]) {
-        match &mut self.state {
-            State::Active(active) => {
-                let outcome = active.shard.on_topics_deleted(now, topics);
-                self.carry_out(logs, now, outcome, None);
+    pub fn on_topics_deleted(&mut self, logs: &mut LogSet, now: Now, topics: &Topics) {
+        if matches!(self.state, State::Loading(_) | State::Active(_)) {
+            self.deletions.add(Arc::clone(topics));
+            self.tell_of_deletions(logs, now);
+        }
+    }
+
+    fn tell_of_deletions(&mut self, logs: &mut LogSet, now: Now) {
+        while let State::Active(active) = &mut self.state
+            && let Some(topics) = self.deletions.take_untold()
+        {
+            let outcome = active.shard.on_topics_deleted(now, &topics);
+            match self.carry_out(logs, now, outcome, None) {
+                Carried::Out(until) => self.deletions.told(topics, until),
+                Carried::Refused | Carried::ThrownAway => return self.deletions.put_back(topics),
             }
-            State::Loading(_) => self.deleted_topics.extend_from_slice(topics),
-            State::Failed(_) | State::Closed => {}
         }
     }
 
@@ -202,9 +238,9 @@ impl<S: Shard> ShardRuntime<S> {
         &mut self,
         logs: &mut LogSet,
         now: Now,
-        outcome: Outcome<S::Record, S::Reply, S::Effect>,
+        outcome: Outcome<S::Record, S::Reply, S::Effect, S::Counts>,
         asker: Option<Ticket>,
-    ) {
+    ) -> Carried {
         let until = if outcome.records.is_empty() {
             self.dependency(logs, outcome.depends_on)
         } else {
@@ -212,12 +248,18 @@ impl<S: Shard> ShardRuntime<S> {
                 Ok(last) => Some(last),
                 Err(Unwritten::Refused(refusal)) => {
                     self.refuse(now, refusal, outcome.replies.into_iter().map(|(ticket, _)| ticket), asker);
-                    return;
+                    return Carried::Refused;
                 }
-                Err(Unwritten::Broken(reason)) => return self.throw_away(&reason),
+                Err(Unwritten::Broken(reason)) => {
+                    self.throw_away(&reason);
+                    return Carried::ThrownAway;
+                }
             }
         };
         self.effects.add(outcome.effects, until);
+        if let State::Active(active) = &self.state {
+            self.counts.add(outcome.counts, until, active.batch.base());
+        }
         let deadline = now.monotonic.plus_ms(self.settings.commit_timeout_ms);
         for (ticket, reply) in outcome.replies {
             match until {
@@ -225,6 +267,7 @@ impl<S: Shard> ShardRuntime<S> {
                 Some(until) => self.tickets.park(ticket, reply, until, deadline),
             }
         }
+        Carried::Out(until)
     }
 
     /// The offset that must become durable before an answer may leave; `None` when it may at once.
@@ -263,7 +306,9 @@ impl<S: Shard> ShardRuntime<S> {
             Atomicity::OneBatch => sizes.sum(),
             Atomicity::MaySplit => sizes.max().unwrap_or(0),
         };
-        if !fits_alone(together_bytes, max_batch_bytes) {
+        let is_large = !fits_alone(together_bytes, max_batch_bytes);
+        let may_be_split = atomicity == Atomicity::MaySplit;
+        if is_large && (may_be_split || !active.batch.fits_compressed(now.wall, encoded, max_batch_bytes)) {
             return Err(Unwritten::Refused(Refusal::TooLarge));
         }
         if logs.space() == Space::Full {
@@ -276,7 +321,7 @@ impl<S: Shard> ShardRuntime<S> {
             active.check_base(logs, self.id)?;
         }
         for (record, encoded) in records.into_iter().zip(&*encoded) {
-            if !active.batch.has_room(record_bytes(encoded), max_batch_bytes) {
+            if !is_large && !active.batch.has_room(record_bytes(encoded), max_batch_bytes) {
                 active.append(logs, self.id, now)?;
             }
             let pushed = active.batch.push(now.wall, encoded);
@@ -324,24 +369,32 @@ impl<S: Shard> ShardRuntime<S> {
         if let Some(log) = logs.log(self.id) {
             self.tickets.release(log.high_watermark(), &mut self.answers);
             self.effects.release(log.high_watermark());
+            self.counts.release(log.high_watermark());
+            self.deletions.on_durable(log.high_watermark());
         }
     }
 
     /// When [`ShardRuntime::on_deadline`] wants to be called next.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let shard = match &self.state {
-            State::Active(active) => active.next_deadline(),
-            _ => None,
+        let (shard, retry) = match &self.state {
+            State::Active(active) => {
+                (active.next_deadline(), active.retry_at.filter(|_| self.deletions.has_untold()))
+            }
+            _ => (None, None),
         };
-        [shard, self.tickets.next_deadline()].into_iter().flatten().min()
+        [shard, retry, self.tickets.next_deadline()].into_iter().flatten().min()
     }
 
     /// Time passed: gives up on answers that waited too long for the disk, and lets the shard act.
     pub fn on_deadline(&mut self, logs: &mut LogSet, now: Now) {
         self.tickets.time_out(now.monotonic, &mut self.answers);
         let State::Active(active) = &mut self.state else { return };
-        if active.next_deadline().is_some_and(|deadline| deadline <= now.monotonic) {
+        if active.retry_at.is_some_and(|retry_at| retry_at <= now.monotonic) {
             active.retry_at = None;
+            self.tell_of_deletions(logs, now);
+        }
+        let State::Active(active) = &mut self.state else { return };
+        if active.next_deadline().is_some_and(|deadline| deadline <= now.monotonic) {
             let outcome = active.shard.on_deadline(now);
             self.carry_out(logs, now, outcome, None);
         }
@@ -360,12 +413,19 @@ impl<S: Shard> ShardRuntime<S> {
     pub fn close(&mut self) {
         self.tickets.refuse_all(Refusal::NotCoordinator, &mut self.answers);
         self.effects.drop_held();
+        self.counts.drop_held();
+        self.deletions.clear();
         self.state = State::Closed;
     }
 
     /// Hands over the answers given since the last call, in the order in which they were given.
     pub fn drain_answers(&mut self, into: &mut Vec<(Ticket, Answer<S::Reply>)>) {
         into.append(&mut self.answers);
+    }
+
+    /// Hands over what was counted since the last call.
+    pub fn take_counts(&mut self) -> S::Counts {
+        self.counts.take()
     }
 
     /// Hands over what the shard wants done since the last call. What comes of it is submitted as a request.
@@ -377,6 +437,8 @@ impl<S: Shard> ShardRuntime<S> {
         tracing::error!(partition = %self.id, reason, "a coordinator's state is thrown away and loaded again");
         self.tickets.refuse_all(Refusal::NotCoordinator, &mut self.answers);
         self.effects.drop_held();
+        self.counts.drop_held();
+        self.deletions.tell_again();
         self.state = State::Loading(Load::new((self.make)(self.id.partition)));
     }
 }

@@ -1,6 +1,7 @@
 //! The runtime over a toy shard and real logs on an engine in memory.
 
 mod counters;
+mod deleted_topics;
 mod durability;
 mod effects;
 mod failing;

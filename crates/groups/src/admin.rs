@@ -6,15 +6,29 @@ use std::sync::Arc;
 use milepost_model::{DependsOn, Ticket};
 
 use crate::consumer::{ConsumerGroup, ConsumerRecord};
-use crate::hard::HardGroup;
+use crate::hard::{Hard, HardGroup};
 use crate::offsets::offset_tombstones;
 use crate::request::{DeleteGroups, DescribeGroup, ListGroups};
+use crate::soft::Soft;
 use crate::turn::Turn;
 use crate::view::GroupView;
 use crate::{
-    DescribedGroup, DescribedMember, GroupError, GroupRecord, GroupState, GroupType, ListedGroup, Record,
-    Reply,
+    DescribedGroup, DescribedMember, GroupCensus, GroupError, GroupRecord, GroupState, GroupType,
+    ListedGroup, Record, Reply,
 };
+
+/// Which groups there are, and how many offsets.
+pub(crate) fn census(hard: &Hard, soft: &Soft) -> GroupCensus {
+    let mut census = GroupCensus { offsets: hard.offset_count() as u64, ..GroupCensus::default() };
+    for group in hard.groups() {
+        let kind = match group.consumer() {
+            Some(consumer) => (GroupType::Consumer, consumer.state()),
+            None => (GroupType::Classic, GroupView::new(Some(group), soft.group(group.id())).state()),
+        };
+        *census.groups.entry(kind).or_default() += 1;
+    }
+    census
+}
 
 /// Handles ListGroups. It speaks of everything, so it waits for everything.
 pub(crate) fn list_groups(turn: &mut Turn<'_>, ticket: Ticket, request: &ListGroups) {

@@ -21,6 +21,8 @@ pub(crate) fn embedded(turn: &mut Turn<'_>, ticket: Ticket, request: &EmbeddedRe
     let group_id = request.group_id();
     let hard = turn.hard.group(group_id);
     let result = decide(turn, hard, request);
+    let is_fenced = matches!(result, Err(EmbeddedRefusal::StaleGeneration { .. }));
+    turn.counts.fenced_commits += u64::from(is_fenced);
     turn.answer(hard, ticket, Reply::Embedded(result));
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn sweep_if_due(turn: &mut Turn<'_>) {
     {
         let interval_ms = turn.settings.offsets_retention_check_interval_ms;
         if turn.now.clock_drift_ms(since) > u128::from(interval_ms) {
-            turn.soft.sweep.skipped += 1;
+            turn.counts.skipped_sweeps += 1;
         } else if turn.soft.sweep.remaining.is_empty() {
             let mut group_ids = turn.hard.group_ids();
             group_ids.reverse();
@@ -80,6 +80,7 @@ fn expire_group(turn: &mut Turn<'_>, group_id: &Arc<str>) {
             }
         }
     }
+    turn.counts.offset_expirations += expired.len() as u64;
     turn.records.extend(expired);
     if is_empty && kept == 0 && !group.has_any_pending() {
         turn.records.extend(group_tombstones(group));

@@ -17,9 +17,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use milepost_model::{
-    DeletedTopic, DependsOn, Offset, Origin, PartitionIndex, ProducerIdentity, TransactionEnd,
-};
+use milepost_model::{DependsOn, Offset, Origin, PartitionIndex, ProducerIdentity, TransactionEnd};
 
 use crate::consumer::{ConsumerGroup, ConsumerRecord};
 use crate::{ClassicGroup, CommittedOffset, GroupRecord, OffsetRecord, Record};
@@ -75,6 +73,11 @@ impl Hard {
         ids
     }
 
+    /// Every group, in no order that anything may rest on.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &HardGroup> {
+        self.groups.values()
+    }
+
     pub(crate) fn group_count(&self) -> usize {
         self.groups.len()
     }
@@ -109,13 +112,13 @@ impl Hard {
         if group.pending_count == 0 { Vec::new() } else { self.pending.partitions(&group.id) }
     }
 
-    /// The partitions of a deleted topic for which an open transaction holds an offset.
-    pub(crate) fn pending_partitions_of(
+    /// The partitions for which an open transaction holds an offset of which this holds.
+    pub(crate) fn pending_partitions_where(
         &self,
         group: &HardGroup,
-        topic: &DeletedTopic,
-    ) -> Vec<PartitionIndex> {
-        if group.pending_count == 0 { Vec::new() } else { self.pending.partitions_of(&group.id, topic) }
+        holds: impl Fn(&str, &CommittedOffset) -> bool,
+    ) -> Vec<(Arc<str>, PartitionIndex)> {
+        if group.pending_count == 0 { Vec::new() } else { self.pending.partitions_where(&group.id, holds) }
     }
 
     /// Applies a record. The only writer of the state, live and at every load.
@@ -262,11 +265,6 @@ impl HardGroup {
     /// The committed offsets, topic by topic in the order of names.
     pub(crate) fn topics(&self) -> &[TopicOffsets] {
         self.offsets.topics()
-    }
-
-    /// The committed offsets in one topic.
-    pub(crate) fn topic(&self, topic: &str) -> Option<&TopicOffsets> {
-        self.offsets.topic(topic)
     }
 
     /// Whether an open transaction holds an offset of this group.

@@ -18,6 +18,7 @@ mod admin;
 mod classic;
 mod codec;
 mod consumer;
+mod counts;
 mod embedded;
 mod error;
 mod expiry;
@@ -38,6 +39,7 @@ pub use consumer::{
     ConsumerRecord, CurrentAssignment, Epoch, GroupEpoch, MigrationPolicy, OwnedPartitions, ResolvedRegex,
     TargetEpoch,
 };
+pub use counts::{GroupCensus, GroupCounts};
 pub use error::{EmbeddedRefusal, GroupError};
 pub use milepost_model::partition_for;
 pub use record::{ClassicGroup, CommittedOffset, GroupRecord, Member, Members, OffsetRecord, Record};

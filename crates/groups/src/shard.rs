@@ -7,9 +7,10 @@ use milepost_model::{
 
 use crate::hard::Hard;
 use crate::soft::Soft;
-use crate::turn::Turn;
+use crate::turn::{GroupOutcome, Turn};
 use crate::{
-    GroupSettings, Record, Reply, Request, admin, classic, codec, consumer, embedded, expiry, offsets,
+    GroupCensus, GroupCounts, GroupSettings, Record, Reply, Request, admin, classic, codec, consumer,
+    embedded, expiry, offsets,
 };
 
 #[cfg(test)]
@@ -43,11 +44,11 @@ impl Groups {
         self.hard.offset_count()
     }
 
-    /// How many expiry sweeps were skipped because the wall clock had jumped. Whoever drives the shard logs it when it
-    /// grows.
+    /// Which groups there are, and how many offsets. Looks at every group; it contains what is not durable yet, so
+    /// nothing of it may be told to a client.
     #[must_use]
-    pub fn skipped_sweeps(&self) -> u64 {
-        self.soft.sweep.skipped
+    pub fn census(&self) -> GroupCensus {
+        admin::census(&self.hard, &self.soft)
     }
 
     /// The whole hard state as text: equal texts mean equal states. For tests and for people; it is long.
@@ -66,6 +67,7 @@ impl Shard for Groups {
     type Reply = Reply;
     type Record = Record;
     type Effect = NoEffect;
+    type Counts = GroupCounts;
 
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Record>, Corrupt> {
         codec::decode(&self.hard, key, value)
@@ -75,7 +77,7 @@ impl Shard for Groups {
         codec::encode(record, into);
     }
 
-    fn handle(&mut self, now: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Record, Reply> {
+    fn handle(&mut self, now: Now, ticket: Ticket, request: Request<'_>) -> GroupOutcome {
         let mut turn = self.turn(now);
         match &request {
             Request::JoinGroup(request) => classic::join_group(&mut turn, ticket, request),
@@ -107,7 +109,7 @@ impl Shard for Groups {
         self.hard.replay_marker(position, producer, end);
     }
 
-    fn on_topics_deleted(&mut self, _now: Now, topics: &[DeletedTopic]) -> Outcome<Record, Reply> {
+    fn on_topics_deleted(&mut self, _now: Now, topics: &[DeletedTopic]) -> GroupOutcome {
         Outcome {
             records: offsets::tombstones_of_topics(&self.hard, topics),
             atomicity: Atomicity::MaySplit,
@@ -123,7 +125,7 @@ impl Shard for Groups {
         sweep.into_iter().chain(self.soft.next_wake()).chain(self.soft.consumers.next_wake()).min()
     }
 
-    fn on_deadline(&mut self, now: Now) -> Outcome<Record, Reply> {
+    fn on_deadline(&mut self, now: Now) -> GroupOutcome {
         let mut turn = self.turn(now);
         while let Some(group_id) = turn.soft.pop_due(now.monotonic) {
             classic::on_group_deadline(&mut turn, &group_id);
@@ -135,7 +137,7 @@ impl Shard for Groups {
         turn.finish(Atomicity::MaySplit)
     }
 
-    fn on_loaded(&mut self, now: Now) -> Outcome<Record, Reply> {
+    fn on_loaded(&mut self, now: Now) -> GroupOutcome {
         let mut turn = self.turn(now);
         for group_id in turn.hard.group_ids() {
             let Some(group) = turn.hard.group(&group_id) else { continue };

@@ -37,8 +37,6 @@ pub(crate) struct Sweep {
     pub(crate) due: Option<(Instant, Now)>,
     /// The groups the present sweep has yet to look at, last one first.
     pub(crate) remaining: Vec<Arc<str>>,
-    /// How many sweeps were skipped because the wall clock had jumped.
-    pub(crate) skipped: u64,
 }
 
 /// The soft state of one group.

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use milepost_model::{Atomicity, DependsOn, Now, Outcome, Ticket};
+use milepost_model::{Atomicity, DependsOn, NoEffect, Now, Outcome, Ticket};
 
 use crate::hard::{Hard, HardGroup};
 use crate::soft::{Soft, SoftGroup};
-use crate::{ClassicGroup, GroupRecord, GroupSettings, Record, Reply};
+use crate::{ClassicGroup, GroupCounts, GroupRecord, GroupSettings, Record, Reply};
+
+/// What a shard of groups decides.
+pub(crate) type GroupOutcome = Outcome<Record, Reply, NoEffect, GroupCounts>;
 
 /// What a handler works with. It reads the hard state and may change only the soft one; what shall last goes into a
 /// record.
@@ -16,6 +19,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) hard: &'a Hard,
     pub(crate) soft: &'a mut Soft,
     pub(crate) records: Vec<Record>,
+    /// What the records do not say by themselves.
+    pub(crate) counts: GroupCounts,
     replies: Vec<(Ticket, Reply)>,
     depends_on: DependsOn,
 }
@@ -28,6 +33,7 @@ impl<'a> Turn<'a> {
             hard,
             soft,
             records: Vec::new(),
+            counts: GroupCounts::default(),
             replies: Vec::new(),
             depends_on: DependsOn::Nothing,
         }
@@ -58,12 +64,15 @@ impl<'a> Turn<'a> {
         self.records.push(Record::Group(record));
     }
 
-    pub(crate) fn finish(self, atomicity: Atomicity) -> Outcome<Record, Reply> {
+    pub(crate) fn finish(self, atomicity: Atomicity) -> GroupOutcome {
+        let mut counts = self.counts;
+        self.records.iter().for_each(|record| counts.note_record(record));
         Outcome {
             records: self.records,
             atomicity,
             replies: self.replies,
             effects: Vec::new(),
+            counts,
             depends_on: self.depends_on,
         }
     }

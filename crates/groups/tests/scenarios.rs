@@ -41,6 +41,9 @@ fn settings(text: &str) -> GroupSettings {
             "group.initial.rebalance.delay.ms" => {
                 settings.initial_rebalance_delay_ms = number().unsigned_abs();
             }
+            "group.consumer.session.timeout.ms" => {
+                settings.consumer_session_ms = number().unsigned_abs();
+            }
             "group.consumer.max.size" => settings.consumer_max_size = usize::try_from(number()).unwrap(),
             "group.consumer.assignment.interval.ms" => {
                 settings.consumer_assignment_interval_ms = number().unsigned_abs();

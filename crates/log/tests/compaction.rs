@@ -5,7 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView, set_max_timestamp};
-use milepost_log::{AppendOrigin, CleanupPolicy, LogKind, LogSet, LogSettings, PartitionConfig};
+use milepost_log::{
+    AppendOrigin, CleanupPolicy, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, PartitionConfig,
+};
 use milepost_model::{Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicPartition};
 use milepost_storage::{LocalEngine, LocalSettings, MemoryDisk, Operation, SimulatedFileSystem};
 use support::cleaning::*;
@@ -151,7 +153,7 @@ fn a_producers_last_batch_stays_when_it_lost_its_records() {
 }
 
 #[test]
-fn more_keys_than_fit_take_several_passes() {
+fn kafka_3894_more_keys_than_fit_take_several_passes() {
     let (mut set, _) = open_with(&MemoryDisk::new(), LogSettings { max_cleaned_keys: 10, ..settings() });
     let id = create(&mut set, 1, PartitionConfig { segment_bytes: 3000, ..config() });
     for round in 0..3 {
@@ -327,6 +329,34 @@ fn an_internal_log_stays_within_twice_its_live_bytes_whatever_its_settings_say()
         let bound = (2 * live_bytes).max(EARLY_BYTES * 8 / 5);
         assert!(largest <= bound, "{largest} bytes with {live_bytes} live, the bound is {bound}");
     }
+}
+
+/// KAFKA-8335: all of a coordinator's batches have the sequence 0, and the cleaner took each empty one for the last of a
+/// producer, to be kept.
+#[test]
+fn kafka_8335_no_empty_batches_of_coordinators_are_kept() {
+    let (mut set, _) = open_with(&MemoryDisk::new(), settings());
+    let id = create(&mut set, 1, config());
+    for round in 0..200 {
+        let mut builder = BatchBuilder::new(BatchOptions::coordinator(None));
+        builder.append(now(round).wall, Some(b"key"), Some(b"value"), &[]).unwrap();
+        set.append(id, &builder.build(Offset::ZERO), AppendOrigin::Coordinator, now(round)).unwrap();
+        settle(&mut set, now(round));
+    }
+    compact_now(&mut set, id, 300);
+    let mut batches = 0;
+    let (mut next, end) = (Offset::ZERO, set.log(id).unwrap().high_watermark());
+    while next < end {
+        let bytes =
+            set.read(id, next, 1 << 20, FirstBatch::AlwaysWhole, IsolationLevel::ReadUncommitted).unwrap();
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            let (batch, after) = BatchView::parse(rest).unwrap();
+            (next, rest) = (batch.next_offset(), after);
+            batches += 1;
+        }
+    }
+    assert!(batches < 10, "{batches} batches are left of 200 for one key");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! wire never appear here: they are made and read at the edge, and inside they are `Option`s.
 
 mod ids;
+mod latencies;
 mod partition;
 mod shard;
 mod time;
@@ -12,9 +13,10 @@ pub use ids::{
     Generation, LeaderEpoch, NotATopicId, Offset, PartitionIndex, ProducerEpoch, ProducerId,
     ProducerIdentity, TopicId, TopicPartition,
 };
+pub use latencies::Latencies;
 pub use partition::partition_for;
 pub use shard::{
-    Atomicity, Corrupt, DeletedTopic, DependsOn, Encoded, NoEffect, Origin, Outcome, Shard, Ticket,
-    TransactionEnd,
+    Atomicity, Corrupt, Counts, DeletedTopic, DependsOn, Encoded, NoEffect, Origin, Outcome, Shard, Ticket,
+    TransactionEnd, WithoutId,
 };
 pub use time::{Instant, Now, Timestamp};

@@ -3,7 +3,7 @@
 //! The runtime in `coordinator` drives a [`Shard`]; the broker, the embedded library, recovery and the simulator all
 //! use that one runtime. A shard never sees a clock, a socket, a disk or a random number: they come in as arguments.
 
-use crate::{Instant, Now, Offset, PartitionIndex, ProducerIdentity, TopicId};
+use crate::{Instant, Now, Offset, ProducerIdentity, TopicId};
 
 /// The runtime's name for one unanswered request. The runtime keeps every open ticket and answers each exactly once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,10 +33,27 @@ pub enum Atomicity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEffect {}
 
+/// How often the things happened that a shard counts. `()` counts nothing.
+pub trait Counts: Default {
+    /// Whether nothing happened.
+    fn is_empty(&self) -> bool;
+
+    /// Takes in what another count says happened as well.
+    fn add(&mut self, more: Self);
+}
+
+impl Counts for () {
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn add(&mut self, (): Self) {}
+}
+
 /// What a handler decided.
 #[must_use = "records must be appended, replies sent and effects carried out"]
 #[derive(Debug)]
-pub struct Outcome<R, P, E = NoEffect> {
+pub struct Outcome<R, P, E = NoEffect, C = ()> {
     /// To be appended, in this order, and replayed. When there are any, every reply below waits for the last of them.
     pub records: Vec<R>,
     /// How the records may be cut into batches.
@@ -46,11 +63,14 @@ pub struct Outcome<R, P, E = NoEffect> {
     /// What is to be done outside of the shard. It is asked for no sooner than a reply could leave: once all of the
     /// records are durable, or what the replies rest on is. What came of it is told by a request.
     pub effects: Vec<E>,
+    /// What this amounts to in numbers. It counts no sooner than a reply could leave, and never if the records are not
+    /// written.
+    pub counts: C,
     /// What the replies and effects rest on when there are no records.
     pub depends_on: DependsOn,
 }
 
-impl<R, P, E> Outcome<R, P, E> {
+impl<R, P, E, C: Default> Outcome<R, P, E, C> {
     /// Nothing to write and nothing to say (yet).
     pub fn nothing() -> Self {
         Self {
@@ -58,6 +78,7 @@ impl<R, P, E> Outcome<R, P, E> {
             atomicity: Atomicity::OneBatch,
             replies: Vec::new(),
             effects: Vec::new(),
+            counts: C::default(),
             depends_on: DependsOn::Nothing,
         }
     }
@@ -98,8 +119,17 @@ pub struct DeletedTopic {
     pub name: String,
     /// Its identity.
     pub id: TopicId,
-    /// Its partitions.
-    pub partitions: Vec<PartitionIndex>,
+    /// What becomes of that which was stored under the name alone.
+    pub without_id: WithoutId,
+}
+
+/// What becomes of that which was stored under a deleted topic's name and without an identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutId {
+    /// It was stored for the deleted topic.
+    Goes,
+    /// There is a new topic of that name, for which it may have been stored.
+    Stays,
 }
 
 /// The bytes of one record of an internal topic, `value: None` is a tombstone.
@@ -146,6 +176,8 @@ pub trait Shard {
     /// Something to be done outside of the shard ([`NoEffect`] for a shard that is sufficient unto itself). It may be
     /// lost with the shard, which asks again when it is loaded; and it may be asked for twice, which must be harmless.
     type Effect;
+    /// What it counts.
+    type Counts: Counts;
 
     /// Decodes a record of the log. `Ok(None)`: a type this version does not know; it is skipped and survives.
     ///
@@ -163,7 +195,7 @@ pub trait Shard {
         now: Now,
         ticket: Ticket,
         request: Self::Request<'_>,
-    ) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
+    ) -> Outcome<Self::Record, Self::Reply, Self::Effect, Self::Counts>;
 
     /// The only writer of hard state. Called for each record, live right after the decision and again at every load.
     fn replay(&mut self, position: Offset, origin: Origin, record: Self::Record);
@@ -171,21 +203,21 @@ pub trait Shard {
     /// A transaction's marker reached this partition.
     fn replay_marker(&mut self, position: Offset, producer: ProducerIdentity, end: TransactionEnd);
 
-    /// Topics were deleted.
+    /// Topics were deleted, now or before the shard was loaded; it may be told more than once.
     fn on_topics_deleted(
         &mut self,
         now: Now,
         topics: &[DeletedTopic],
-    ) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
+    ) -> Outcome<Self::Record, Self::Reply, Self::Effect, Self::Counts>;
 
     /// When [`Shard::on_deadline`] wants to be called next. Spurious calls are harmless.
     fn next_deadline(&self) -> Option<Instant>;
 
     /// Time passed: sessions end, rebalances complete, offsets expire. The same road as a request.
-    fn on_deadline(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
+    fn on_deadline(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect, Self::Counts>;
 
     /// The log was replayed to its end, all of which is durable: re-arm sessions, ask for effects again.
-    fn on_loaded(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect>;
+    fn on_loaded(&mut self, now: Now) -> Outcome<Self::Record, Self::Reply, Self::Effect, Self::Counts>;
 
     /// The ticket was answered by the runtime (a timeout, a closed connection): forget it, without answering it.
     fn forget(&mut self, ticket: Ticket);

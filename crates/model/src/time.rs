@@ -11,6 +11,12 @@ impl Instant {
         Self(self.0.saturating_add(ms.saturating_mul(1000)))
     }
 
+    /// Microseconds from `earlier` to here, 0 if `earlier` lies later.
+    #[must_use]
+    pub const fn us_since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
     /// Milliseconds from `earlier` to here, 0 if `earlier` lies later.
     #[must_use]
     pub const fn ms_since(self, earlier: Self) -> u64 {

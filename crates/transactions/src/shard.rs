@@ -63,6 +63,7 @@ impl Shard for Transactions {
     type Reply = Reply;
     type Record = Record;
     type Effect = Effect;
+    type Counts = ();
 
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Record>, Corrupt> {
         codec::decode(&self.hard, key, value)

@@ -79,6 +79,7 @@ impl<'a> Turn<'a> {
             atomicity,
             replies: self.replies,
             effects: self.effects,
+            counts: (),
             depends_on: self.depends_on,
         }
     }

@@ -1,6 +1,7 @@
 //! DescribeGroups (15), versions 0–6: state, protocol and members of classic groups.
 //!
-//! A group that does not exist is "Dead" without an error before version 6, and GROUP_ID_NOT_FOUND from then on.
+//! What keeps a coordinator from being served (its log cannot be understood) is told from version 6 on, which has room for
+//! words. A group that does not exist is "Dead" without an error before version 6, and GROUP_ID_NOT_FOUND from then on.
 
 use std::collections::BTreeSet;
 
@@ -44,13 +45,16 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &DescribeGr
 pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, results: Vec<GroupResult>) {
     let described: Vec<Result<DescribedGroup, ErrorCode>> =
         results.into_iter().map(|result| described(key.version, result)).collect();
+    let failures: Vec<Option<String>> =
+        asked.groups.iter().map(|group_id| node.coordinator_failure(group_id)).collect();
     let groups = asked
         .groups
         .iter()
         .zip(&described)
-        .map(|(group_id, result)| match result {
+        .zip(&failures)
+        .map(|((group_id, result), failure)| match result {
             Ok(group) => to_wire(group, asked.authorized_operations),
-            Err(code) => missing(group_id, *code),
+            Err(code) => missing(group_id, *code, failure.as_deref()),
         })
         .collect();
     node.connections.respond(key, &DescribeGroupsResponse { groups, ..DescribeGroupsResponse::default() });
@@ -68,11 +72,15 @@ fn described(version: i16, result: GroupResult) -> Result<DescribedGroup, ErrorC
     }
 }
 
-fn missing(group_id: &str, error_code: ErrorCode) -> WireGroup<'_> {
+fn missing<'a>(group_id: &'a str, error_code: ErrorCode, failure: Option<&'a str>) -> WireGroup<'a> {
     let gone = matches!(error_code, ErrorCode::None | ErrorCode::GroupIdNotFound);
     WireGroup {
         error_code,
-        error_message: (error_code == ErrorCode::GroupIdNotFound).then_some("there is no such group"),
+        error_message: match error_code {
+            ErrorCode::GroupIdNotFound => Some("there is no such group"),
+            ErrorCode::NotCoordinator => failure,
+            _ => None,
+        },
         group_id,
         group_state: if gone { "Dead" } else { "" },
         ..WireGroup::default()

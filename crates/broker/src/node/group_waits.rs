@@ -4,9 +4,9 @@
 //! together when the last one came.
 
 use hashbrown::HashMap;
-use milepost_coordinator::{Answer, Refusal};
+use milepost_coordinator::{Answer, Refusal, ShardStatus};
 use milepost_groups::{Reply, Request, partition_for};
-use milepost_model::{Now, PartitionIndex, Ticket};
+use milepost_model::{Instant, Now, PartitionIndex, Ticket};
 
 use super::{Node, RequestKey};
 use crate::handlers::{
@@ -38,6 +38,7 @@ pub(crate) enum GroupAnswer {
 struct GroupWait {
     key: RequestKey,
     answer: GroupAnswer,
+    admitted: Instant,
     /// One place a ticket, in the order of the parts.
     results: Vec<Option<GroupResult>>,
     missing: usize,
@@ -53,10 +54,11 @@ pub(crate) struct GroupWaits {
 }
 
 impl GroupWaits {
-    fn open(&mut self, key: RequestKey, answer: GroupAnswer, parts: usize) -> Vec<Ticket> {
+    fn open(&mut self, now: Now, key: RequestKey, answer: GroupAnswer, parts: usize) -> Vec<Ticket> {
         self.next_wait += 1;
         let results = (0..parts).map(|_| None).collect();
-        self.waits.insert(self.next_wait, GroupWait { key, answer, results, missing: parts });
+        let wait = GroupWait { key, answer, admitted: now.monotonic, results, missing: parts };
+        self.waits.insert(self.next_wait, wait);
         (0..parts)
             .map(|part| {
                 self.next_ticket += 1;
@@ -84,6 +86,14 @@ impl Node {
         partition_for(group_id, count)
     }
 
+    /// Why the coordinator of a group is not served, if its log cannot be understood.
+    pub(crate) fn coordinator_failure(&self, group_id: &str) -> Option<String> {
+        match self.coordinators.status(self.shard_of(group_id))? {
+            ShardStatus::Failed(failure) => Some(failure.to_string()),
+            _ => None,
+        }
+    }
+
     /// Asks one coordinator.
     pub(crate) fn ask(
         &mut self,
@@ -109,7 +119,7 @@ impl Node {
             finish(self, key, answer, Vec::new());
             return;
         }
-        let tickets = self.groups.open(key, answer, parts.len());
+        let tickets = self.groups.open(now, key, answer, parts.len());
         for (ticket, (shard, request)) in tickets.into_iter().zip(parts) {
             self.coordinators.submit(&mut self.logs, now, shard, ticket, request);
         }
@@ -124,6 +134,9 @@ impl Node {
                 Answer::Refused(refusal) => Err(refusal),
             };
             let Some(wait) = self.groups.answered(ticket, result) else { continue };
+            if matches!(wait.answer, GroupAnswer::OffsetCommit(_)) {
+                self.commit_times.note_answered(wait.admitted);
+            }
             let results = wait.results.into_iter().flatten().collect();
             finish(self, wait.key, wait.answer, results);
         }

@@ -8,6 +8,7 @@
 //! The node must never wait, never read a clock, and never answer before what the answer rests on is durable.
 
 mod cluster_topics;
+mod commit_times;
 mod connections;
 mod group_waits;
 mod release;
@@ -24,6 +25,7 @@ use milepost_log::metadata::MetadataLog;
 use milepost_model::{Instant, Now, TopicId};
 use milepost_storage::{Space, Waker};
 
+pub(crate) use commit_times::CommitTimes;
 pub use connections::{ConnectionId, IN_FLIGHT_BYTES_MAX, IN_FLIGHT_REQUESTS_MAX, OUTPUT_BYTES_MAX};
 pub(crate) use connections::{Connections, RequestKey};
 pub(crate) use group_waits::{GroupAnswer, GroupResult, GroupWaits};
@@ -39,8 +41,6 @@ use crate::random::Random;
 
 /// How many journal rounds one step may make before answers are sent.
 const ROUNDS_PER_STEP_MAX: usize = 4;
-/// About how much of a shard's log one step loads, so that requests of other shards do not wait for it.
-const LOAD_BYTES_PER_STEP: usize = 1 << 20;
 /// About how much of a log one step cleans, so that requests do not wait for it.
 const CLEAN_BYTES_PER_STEP: usize = 256 << 10;
 /// How often a full disk is looked at, so that it heals soon.
@@ -97,6 +97,9 @@ pub struct Node {
     pub(crate) fetches: FetchWaits,
     pub(crate) fetch_sessions: FetchSessions,
     pub(crate) groups: GroupWaits,
+    pub(crate) commit_times: CommitTimes,
+    /// How many skipped looks for expired offsets were logged.
+    logged_skips: u64,
     /// What the coordinators of consumer groups are told about topics; `None` since one changed.
     cluster_topics: Option<Arc<ClusterTopics>>,
     pub(crate) topics: TopicWaits,
@@ -182,6 +185,7 @@ impl Node {
 
     /// Lets everything that can happen now happen. Returns whether another step would do more at once.
     pub fn step(&mut self, now: Now) -> bool {
+        self.commit_times.note_sent(now.monotonic);
         self.complete(now);
         for _ in 0..ROUNDS_PER_STEP_MAX {
             if matches!(self.phase, Phase::Failed(_) | Phase::Stopped) {
@@ -189,7 +193,7 @@ impl Node {
             }
             self.expire(now);
             self.open_missing_logs();
-            self.coordinators.load_step(&mut self.logs, now, LOAD_BYTES_PER_STEP);
+            self.coordinators.load_step(&mut self.logs, now, self.settings.offsets_load_buffer_bytes);
             self.coordinators.flush(&mut self.logs, now);
             self.release_group_answers();
             if self.logs.is_flushing() {
@@ -241,6 +245,14 @@ impl Node {
     /// Moves a connection's output to the end of `into`.
     pub fn take_output(&mut self, id: ConnectionId, into: &mut Vec<u8>) {
         self.connections.take_output(id, into);
+    }
+
+    /// The output taken since the last step is on its way; `clock` is read if somebody wants to know when. Who never says
+    /// so has it counted as sent at the next step.
+    pub fn note_sent(&mut self, clock: impl FnOnce() -> Now) {
+        if self.commit_times.is_owed_a_time() {
+            self.commit_times.note_sent(clock().monotonic);
+        }
     }
 
     /// Begins a graceful stop: nothing new is admitted, everything that waits is answered, a checkpoint is written.

@@ -1,7 +1,7 @@
 //! What happens when something became durable or its time came: high watermarks move, answers leave.
 
 use milepost_log::metadata::MetadataChange;
-use milepost_model::{DeletedTopic, Now, PartitionIndex, TopicPartition};
+use milepost_model::{DeletedTopic, Now, PartitionIndex, TopicPartition, WithoutId};
 use milepost_storage::Space;
 use milepost_wire::ErrorCode;
 
@@ -79,9 +79,8 @@ impl Node {
     fn drop_topic(&mut self, now: Now, topic: &milepost_log::metadata::Topic) {
         self.cluster_topics = None;
         self.unopened.remove(&topic.id);
-        let partitions: Vec<PartitionIndex> = (0..topic.partition_count).map(PartitionIndex).collect();
-        for partition in &partitions {
-            let id = TopicPartition { topic: topic.id, partition: *partition };
+        for partition in (0..topic.partition_count).map(PartitionIndex) {
+            let id = TopicPartition { topic: topic.id, partition };
             self.logs.delete_partition(id);
             for wait in self.fetches.watching(id) {
                 fetch::answer_or_park(self, wait, Patience::None);
@@ -93,8 +92,8 @@ impl Node {
                 delete_records::give_up(self, wait, ErrorCode::NotLeaderOrFollower);
             }
         }
-        let deleted = DeletedTopic { name: topic.name.clone(), id: topic.id, partitions };
-        self.coordinators.on_topics_deleted(&mut self.logs, now, &[deleted]);
+        let deleted = DeletedTopic { name: topic.name.clone(), id: topic.id, without_id: WithoutId::Goes };
+        self.coordinators.on_topics_deleted(&mut self.logs, now, &[deleted].into());
     }
 
     /// Tries again to make the logs of topics for which there was no room.
@@ -122,6 +121,19 @@ impl Node {
         }
         if self.coordinators.next_deadline().is_some_and(|deadline| deadline <= now.monotonic) {
             self.coordinators.on_deadline(&mut self.logs, now);
+            self.log_skipped_sweeps();
+        }
+    }
+
+    fn log_skipped_sweeps(&mut self) {
+        let skipped = self.coordinators.counts().skipped_sweeps;
+        if skipped > self.logged_skips {
+            tracing::warn!(
+                "the wall clock was set by more than offsets.retention.check.interval.ms: expired offsets are not \
+                 looked for this time ({} coordinators)",
+                skipped - self.logged_skips
+            );
+            self.logged_skips = skipped;
         }
     }
 

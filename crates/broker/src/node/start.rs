@@ -9,7 +9,7 @@ use milepost_log::{LogSet, LogSettings, OpenError, RecoveryReport};
 use milepost_model::Now;
 use milepost_storage::Engine;
 
-use super::{Connections, GroupWaits, Node, Phase, TopicWaits};
+use super::{CommitTimes, Connections, GroupWaits, Node, Phase, TopicWaits};
 use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
 use crate::fetch_sessions::FetchSessions;
 use crate::producer_ids::ProducerIds;
@@ -60,20 +60,23 @@ impl Node {
         random.fill(&mut hash_key);
         log_settings.hash_key = u128::from_le_bytes(hash_key);
         let (mut logs, report) = LogSet::open(engine, log_settings, now)?;
-        let metadata = MetadataLog::load(&mut logs)?;
+        let mut metadata = MetadataLog::load(&mut logs)?;
         metadata.remove_orphans(&mut logs);
         let offsets = offsets_topic(&metadata, &settings, random.as_mut())?;
         let group_settings = settings.groups.clone();
         let runtime = RuntimeSettings {
             commit_timeout_ms: settings.offsets_commit_timeout_ms,
+            codec: settings.offsets_codec,
             ..RuntimeSettings::default()
         };
         let mut seed = [0; 8];
         random.fill(&mut seed);
         let hash_seed = u64::from_le_bytes(seed);
-        let coordinators = Coordinators::new(offsets.id, offsets.partition_count, runtime, move |_| {
+        let mut coordinators = Coordinators::new(offsets.id, offsets.partition_count, runtime, move |_| {
             Groups::new(group_settings.clone(), hash_seed)
         });
+        // What a crash kept from being removed with its topic is removed once the shards are loaded.
+        coordinators.on_topics_deleted(&mut logs, now, &metadata.take_deleted_before().into());
         let fetch_sessions = FetchSessions::new(settings.fetch_sessions_max);
         let mut node = Self {
             settings,
@@ -88,6 +91,8 @@ impl Node {
             fetch_sessions,
             cluster_topics: None,
             groups: GroupWaits::default(),
+            commit_times: CommitTimes::default(),
+            logged_skips: 0,
             topics: TopicWaits::default(),
             producer_ids: ProducerIds::default(),
             random,

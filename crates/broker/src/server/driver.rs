@@ -20,6 +20,7 @@ pub(super) async fn drive(shared: &Rc<Shared>) -> Result<(), ServeError> {
         }
         let more = shared.node.borrow_mut().step(shared.clock.now());
         send_ready(shared);
+        shared.node.borrow_mut().note_sent(|| shared.clock.now());
         if !was_open && shared.node.borrow().is_open() {
             // Whoever connected before the first metadata was durable waits since then.
             was_open = true;

@@ -2,6 +2,12 @@
 
 use milepost_storage::{Pace, Space};
 use milepost_wire::ErrorCode;
+use milepost_wire::messages::consumer_group_describe::{
+    ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse,
+};
+use milepost_wire::messages::consumer_group_heartbeat::{
+    ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
+};
 use milepost_wire::messages::delete_groups::{DeleteGroupsRequest, DeleteGroupsResponse};
 use milepost_wire::messages::describe_groups::{DescribeGroupsRequest, DescribeGroupsResponse};
 use milepost_wire::messages::heartbeat::{HeartbeatRequest, HeartbeatResponse};
@@ -79,6 +85,33 @@ fn members_are_told_to_try_again_while_their_coordinator_loads() {
     assert_eq!(next().read::<LeaveGroupResponse<'_>>().error_code, LOADING);
     // Loaded, the group is as it was.
     assert_eq!(broker.ask(3, &beat).read::<HeartbeatResponse>().error_code, ErrorCode::None);
+}
+
+#[test]
+fn members_of_consumer_groups_are_told_to_try_again_while_their_coordinator_loads() {
+    let (mut broker, _) = loading();
+    let client = broker.main();
+    let beat = ConsumerGroupHeartbeatRequest {
+        group_id: "modern",
+        member_id: "m",
+        member_epoch: 3,
+        ..ConsumerGroupHeartbeatRequest::default()
+    };
+    for version in 0..=1 {
+        broker.send(client, version, &beat);
+        let group_ids = vec!["modern"];
+        broker.send(client, version, &ConsumerGroupDescribeRequest { group_ids, ..Default::default() });
+    }
+    broker.settle();
+    let mut next = || broker.answer(client).expect("an answer");
+    for _ in 0..=1 {
+        assert_eq!(next().read::<ConsumerGroupHeartbeatResponse<'_>>().error_code, LOADING);
+        assert_eq!(next().read::<ConsumerGroupDescribeResponse<'_>>().groups[0].error_code, LOADING);
+    }
+    // Loaded, it is known that there is no such group.
+    let frame = broker.ask(1, &beat);
+    let code = frame.read::<ConsumerGroupHeartbeatResponse<'_>>().error_code;
+    assert_eq!(code, ErrorCode::GroupIdNotFound);
 }
 
 #[test]

@@ -4,13 +4,20 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use milepost_batch::{BatchBuilder, BatchOptions};
+use milepost_broker::Counters;
 use milepost_broker::config::{BrokerSettings, Endpoint, Loader};
 use milepost_broker::node::{Admission, ConnectionId, Node, Phase};
 use milepost_broker::random::Random;
 use milepost_broker::storage::log_settings;
-use milepost_model::{Instant, Now, Offset, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicId};
+use milepost_log::metadata::MetadataLog;
+use milepost_log::{AppendOrigin, LogSet};
+use milepost_model::{
+    Instant, Now, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, Timestamp, TopicId,
+    TopicPartition,
+};
 use milepost_storage::{MemoryDisk, MemoryEngine, Space};
 use milepost_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest, CreateTopicsResponse};
+use milepost_wire::messages::describe_log_dirs::{DescribeLogDirsRequest, DescribeLogDirsResponse};
 use milepost_wire::messages::produce::{
     PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData,
 };
@@ -287,6 +294,53 @@ impl Broker {
         self.node = None;
         self.open();
         self.settle();
+    }
+
+    /// What the node has counted.
+    pub(crate) fn counters(&mut self) -> Counters {
+        self.node().counters()
+    }
+
+    /// The output taken so far left when so much time had passed.
+    pub(crate) fn sent_after_ms(&mut self, ms: u64) {
+        self.now.monotonic = self.now.monotonic.plus_ms(ms);
+        let now = self.now;
+        self.node().note_sent(|| now);
+    }
+
+    /// Bytes of all logs of committed offsets, as DescribeLogDirs tells them.
+    pub(crate) fn offsets_bytes(&mut self) -> i64 {
+        let request = DescribeLogDirsRequest { topics: None };
+        let frame = self.ask(4, &request);
+        let response: DescribeLogDirsResponse<'_> = frame.read();
+        let topics = response.results.iter().flat_map(|folder| &folder.topics);
+        let offsets = topics.filter(|topic| topic.name == milepost_broker::OFFSETS_TOPIC);
+        offsets.flat_map(|topic| &topic.partitions).map(|partition| partition.partition_size).sum()
+    }
+
+    /// Only the wall clock moves.
+    pub(crate) fn set_wall_clock_ahead_ms(&mut self, ms: i64) {
+        self.now.wall = self.now.wall.plus_ms(ms);
+    }
+
+    /// While the server is down somebody writes a record into a partition of `__consumer_offsets`. It is started again
+    /// and has loaded what it can.
+    pub(crate) fn with_foreign_record(&mut self, partition: i32, key: &[u8], value: Option<&[u8]>) {
+        self.node = None;
+        let engine = MemoryEngine::open(&self.disk).expect("nobody else has the disk");
+        let (mut logs, _) =
+            LogSet::open(engine, log_settings(&self.settings), self.now).expect("the logs open");
+        let metadata = MetadataLog::load(&mut logs).expect("the metadata is whole");
+        let topic = metadata.image().topic(milepost_broker::OFFSETS_TOPIC).expect("it is there").id;
+        let id = TopicPartition { topic, partition: PartitionIndex(partition) };
+        let mut builder = BatchBuilder::new(BatchOptions::coordinator(None));
+        builder.append(self.now.wall, Some(key), value, &[]).expect("a small record");
+        logs.append(id, &builder.build(Offset(0)), AppendOrigin::Coordinator, self.now)
+            .expect("there is room");
+        logs.begin_round(self.now);
+        logs.poll(self.now);
+        drop(logs);
+        self.kill();
     }
 
     /// Tells the node to stop and lets it do so.

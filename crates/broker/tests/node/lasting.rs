@@ -227,7 +227,7 @@ fn a_crash_between_a_topics_deletion_and_its_offsets_leaves_nothing_to_inherit()
     assert_eq!(frame.read::<DeleteTopicsResponse<'_>>().responses[0].error_code, ErrorCode::None);
     broker.disk.set_pace(Pace::AtOnce);
     broker.crash();
-    assert_eq!(committed(&mut broker), 7, "the tombstones were lost, or this shows nothing");
+    assert_eq!(broker.counters().census.offsets, 0, "they were written again");
     broker.create_topic("t", 1);
     assert_eq!(committed(&mut broker), -1, "the new topic begins without a position");
 }

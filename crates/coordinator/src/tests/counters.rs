@@ -3,13 +3,27 @@
 use std::collections::BTreeMap;
 
 use milepost_model::{
-    Atomicity, Corrupt, DeletedTopic, DependsOn, Encoded, Instant, Now, Offset, Origin, Outcome,
+    Atomicity, Corrupt, Counts, DeletedTopic, DependsOn, Encoded, Instant, Now, Offset, Origin, Outcome,
     ProducerIdentity, Shard, Ticket, TransactionEnd,
 };
 
 pub(super) const KNOWN_TYPE: u8 = 1;
 /// A counter of this name, if there is one, grows with every load.
 pub(super) const COUNTS_LOADS: &str = "loads";
+
+/// Counts what was added, and a thousand for each look at a counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sets(pub(super) u64);
+
+impl Counts for Sets {
+    fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+
+    fn add(&mut self, more: Self) {
+        self.0 += more.0;
+    }
+}
 
 /// Hard state: counters with the offset of their last record, and what transactions hold back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +101,7 @@ impl Shard for Counters {
     type Reply = Reply;
     type Record = Set;
     type Effect = String;
+    type Counts = Sets;
 
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Set>, Corrupt> {
         let corrupt = || Corrupt("not a counter".to_owned());
@@ -104,7 +119,7 @@ impl Shard for Counters {
         into.value = set.value.map(|value| value.to_be_bytes().to_vec());
     }
 
-    fn handle(&mut self, _: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Set, Reply, String> {
+    fn handle(&mut self, _: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Set, Reply, String, Sets> {
         let position = |name| match self.hard.counters.get(name) {
             Some(counter) => DependsOn::Position(counter.1),
             None => DependsOn::Nothing,
@@ -113,6 +128,7 @@ impl Shard for Counters {
             Request::Add(names) => Outcome {
                 records: self.add(names),
                 replies: vec![(ticket, Reply::Added)],
+                counts: Sets(names.len() as u64),
                 ..Outcome::nothing()
             },
             Request::AddMaySplit(names) => Outcome {
@@ -129,7 +145,8 @@ impl Shard for Counters {
             },
             Request::Get(name) => {
                 let value = self.hard.counters.get(name).map(|counter| counter.0);
-                Outcome::reply(ticket, Reply::Value(value), position(name))
+                let reply = Outcome::reply(ticket, Reply::Value(value), position(name));
+                Outcome { counts: Sets(1000), ..reply }
             }
             Request::List => {
                 Outcome::reply(ticket, Reply::Listing(self.hard.counters.len()), DependsOn::ShardEnd)
@@ -171,8 +188,10 @@ impl Shard for Counters {
         }
     }
 
-    fn on_topics_deleted(&mut self, _: Now, topics: &[DeletedTopic]) -> Outcome<Set, Reply, String> {
-        let records = topics.iter().map(|topic| Set { name: topic.name.clone(), value: None }).collect();
+    fn on_topics_deleted(&mut self, _: Now, topics: &[DeletedTopic]) -> Outcome<Set, Reply, String, Sets> {
+        let there_are = |topic: &&DeletedTopic| self.hard.counters.contains_key(&topic.name);
+        let tombstone = |topic: &DeletedTopic| Set { name: topic.name.clone(), value: None };
+        let records = topics.iter().filter(there_are).map(tombstone).collect();
         Outcome { records, atomicity: Atomicity::MaySplit, ..Outcome::nothing() }
     }
 
@@ -180,7 +199,7 @@ impl Shard for Counters {
         self.alarm.as_ref().map(|alarm| alarm.0)
     }
 
-    fn on_deadline(&mut self, now: Now) -> Outcome<Set, Reply, String> {
+    fn on_deadline(&mut self, now: Now) -> Outcome<Set, Reply, String, Sets> {
         match &self.alarm {
             Some((at, name)) if *at <= now.monotonic => {
                 Outcome { records: self.add(&[name]), ..Outcome::nothing() }
@@ -189,7 +208,7 @@ impl Shard for Counters {
         }
     }
 
-    fn on_loaded(&mut self, _: Now) -> Outcome<Set, Reply, String> {
+    fn on_loaded(&mut self, _: Now) -> Outcome<Set, Reply, String, Sets> {
         self.loads += 1;
         let records =
             if self.hard.counters.contains_key(COUNTS_LOADS) { self.add(&[COUNTS_LOADS]) } else { vec![] };

@@ -2,10 +2,7 @@
 
 use milepost_batch::{BatchBuilder, BatchOptions, Marker, build_marker};
 use milepost_log::{CleanupPolicy, PartitionConfig};
-use milepost_model::{
-    DeletedTopic, Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TopicId,
-    TransactionEnd,
-};
+use milepost_model::{Offset, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity, TransactionEnd};
 use proptest::prelude::*;
 
 use super::counters::{COUNTS_LOADS, KNOWN_TYPE, Reply, Request};
@@ -139,8 +136,7 @@ fn topics_deleted_during_a_load_are_told_afterwards() {
     rig.submit(Request::Add(&["a", "b"]));
     rig.round();
     let mut rig = rig.restart(Settings::default());
-    let topic = DeletedTopic { name: "a".to_owned(), id: TopicId::ZERO, partitions: vec![] };
-    rig.shards.on_topics_deleted(&mut rig.logs, rig.now, &[topic]);
+    rig.delete_topic("a");
     rig.load();
     assert_eq!(rig.hard().counters.keys().collect::<Vec<_>>(), ["b"]);
     rig.round();
@@ -175,6 +171,23 @@ fn a_damaged_batch_stops_the_load() {
     let (offset, text) = failure(&rig);
     assert_eq!(offset, Offset(0));
     assert!(text.contains("checksum"), "{text}");
+}
+
+#[test]
+fn kafka_16030_a_partition_that_goes_during_a_load_ends_it() {
+    let mut rig = Rig::single();
+    for name in ["a", "b"] {
+        rig.submit(Request::Add(&[name]));
+        rig.round();
+    }
+    let mut rig = rig.restart(Settings::default());
+    rig.shards.load_step(&mut rig.logs, rig.now, 1);
+    rig.logs.delete_partition(id(SHARD));
+    rig.load();
+    let (_, text) = failure(&rig);
+    assert!(text.contains("does not exist"), "{text}");
+    let ticket = rig.submit(Request::Get("a"));
+    assert_eq!(rig.answers(), [(ticket, Answer::Refused(Refusal::NotCoordinator))]);
 }
 
 #[test]

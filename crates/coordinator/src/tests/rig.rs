@@ -2,7 +2,9 @@
 
 use milepost_batch::{BatchBuilder, BatchOptions, BatchView};
 use milepost_log::{AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, PartitionConfig};
-use milepost_model::{Instant, Now, Offset, PartitionIndex, Ticket, Timestamp, TopicId, TopicPartition};
+use milepost_model::{
+    DeletedTopic, Instant, Now, Offset, PartitionIndex, Ticket, Timestamp, TopicId, TopicPartition, WithoutId,
+};
 use milepost_storage::{MemoryDisk, MemoryEngine, Space};
 
 use super::counters::{Counters, Hard, Reply, Request};
@@ -113,6 +115,12 @@ impl Rig {
         self.shards.on_durable(&self.logs, &progress.advanced);
     }
 
+    /// Tells the shards that a topic is gone; they keep a counter of its name.
+    pub(super) fn delete_topic(&mut self, name: &str) {
+        let topic = DeletedTopic { name: name.to_owned(), id: TopicId::ZERO, without_id: WithoutId::Goes };
+        self.shards.on_topics_deleted(&mut self.logs, self.now, &[topic].into());
+    }
+
     /// The disk is full, or has room again, and the logs notice.
     pub(super) fn set_space(&mut self, space: Space) {
         self.disk.set_space(space);
@@ -137,6 +145,10 @@ impl Rig {
 
     pub(super) fn effects(&mut self) -> Vec<String> {
         self.shards.drain_effects().collect()
+    }
+
+    pub(super) fn counted(&self) -> u64 {
+        self.shards.counts().0
     }
 
     pub(super) fn high_watermark(&self, partition: PartitionIndex) -> Offset {

@@ -107,6 +107,61 @@ fn an_atomic_outcome_that_never_fits_is_refused_and_not_replayed() {
 }
 
 #[test]
+fn kafka_19760_what_fits_a_batch_once_compressed_is_taken() {
+    let names: Vec<String> = (0..40).map(|index| format!("a-long-name-{index:02}")).collect();
+    let config = small(600);
+    for (codec, is_taken) in [(Codec::None, false), (Codec::Zstd, true)] {
+        let settings = Settings { codec, ..Settings::default() };
+        let mut rig = Rig::with_config(1, settings, config.clone());
+        rig.submit(Request::Add(&["before"]));
+        let large = rig.submit(Request::Add(&borrowed(&names)));
+        rig.submit(Request::Add(&["after"]));
+        rig.round();
+        let answers = rig.answers();
+        let expected =
+            if is_taken { Answer::Reply(Reply::Added) } else { Answer::Refused(Refusal::TooLarge) };
+        assert!(answers.contains(&(large, expected)), "{codec:?}: {answers:?}");
+        let batches = rig.with_batches(|batch| (batch.record_count(), batch.size_bytes()));
+        assert!(batches.iter().all(|(_, size_bytes)| *size_bytes <= 600), "{batches:?}");
+        let counts: Vec<_> = batches.iter().map(|(count, _)| *count).collect();
+        assert_eq!(counts, if is_taken { vec![1, 40, 1] } else { vec![2] });
+        let live = rig.hard();
+        let mut rig = rig.restart(settings);
+        rig.load();
+        assert_eq!(rig.hard(), live);
+    }
+}
+
+#[test]
+fn kafka_20845_a_large_write_leaves_no_empty_batch_and_state_that_the_log_has() {
+    let mut rig = rig_with_small_batches();
+    let large = names(8);
+    for _ in 0..3 {
+        // Each of them fills a batch: what is open before is appended first, if there is anything in it.
+        rig.submit(Request::Add(&borrowed(&large)));
+        rig.round();
+        rig.submit(Request::Add(&["a"]));
+        rig.submit(Request::Add(&borrowed(&large)));
+    }
+    rig.round();
+    assert!(rig.with_batches(|batch| batch.record_count()).iter().all(|count| *count > 0));
+    let live = rig.hard();
+    let mut rig = rig.restart(Settings::default());
+    rig.load();
+    assert_eq!(rig.hard(), live);
+}
+
+#[test]
+fn kafka_16770_requests_that_wait_for_one_disk_share_a_batch() {
+    let mut rig = Rig::single();
+    for index in 0..100 {
+        rig.submit(Request::Add(&[&format!("name-{index}")]));
+    }
+    rig.round();
+    assert_eq!(rig.with_batches(|batch| batch.record_count()), [100]);
+}
+
+#[test]
 fn a_full_disk_refuses_writes_answers_reads_and_heals() {
     let mut rig = Rig::single();
     rig.submit(Request::Add(&["a"]));

@@ -121,6 +121,7 @@ fn complete(
         };
         turn.release(hard, ticket, Reply::SyncGroup(Ok(synced)));
     }
+    turn.counts.group_completed_rebalances += 1;
     turn.record_group(group, classic);
 }
 

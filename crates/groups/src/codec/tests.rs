@@ -52,6 +52,20 @@ fn tombstones_and_the_oldest_type_are_read() {
     assert_eq!(decode(&hard, Some(legacy_key), Some(legacy_value)), Ok(Some(offset(Some(committed)))));
 }
 
+/// KAFKA-8069, KAFKA-7403: −1 in the place of an expiry was read as a time, which had long passed.
+#[test]
+fn kafka_8069_an_expiry_of_minus_one_is_none() {
+    let value = |expiry: i64| {
+        let head = b"\0\x01\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0\0\0\x05";
+        [&head[..], &expiry.to_be_bytes()].concat()
+    };
+    let hard = Hard::new(0);
+    let plain = CommittedOffset::new(Offset(42), Timestamp(5));
+    assert_eq!(decode(&hard, Some(OFFSET_KEY), Some(&value(-1))), Ok(Some(offset(Some(plain.clone())))));
+    let expiring = plain.with_expire_timestamp(Some(Timestamp(65)));
+    assert_eq!(decode(&hard, Some(OFFSET_KEY), Some(&value(65))), Ok(Some(offset(Some(expiring)))));
+}
+
 #[test]
 fn unknown_types_are_skipped_and_unknown_versions_stop_the_load() {
     let hard = Hard::new(0);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use milepost_model::{DeletedTopic, Offset, PartitionIndex, ProducerId};
+use milepost_model::{Offset, PartitionIndex, ProducerId};
 
 use crate::CommittedOffset;
 
@@ -69,21 +69,22 @@ impl Pending {
             .collect()
     }
 
-    /// The partitions of a topic for which a transaction holds an offset committed for that topic, not for another one
-    /// of the same name.
-    pub(super) fn partitions_of(&self, group: &Arc<str>, topic: &DeletedTopic) -> Vec<PartitionIndex> {
-        let is_of_topic = |producer: &ProducerId, key: &Key| {
+    /// The partitions of a group for which any transaction holds an offset of which this holds, in order.
+    pub(super) fn partitions_where(
+        &self,
+        group: &Arc<str>,
+        holds: impl Fn(&str, &CommittedOffset) -> bool,
+    ) -> Vec<(Arc<str>, PartitionIndex)> {
+        let is_such = |producer: &ProducerId, key: &Key| {
             let pending = self.producers.get(producer).and_then(|offsets| offsets.get(key));
-            pending.is_some_and(|pending| pending.committed.topic_id().is_none_or(|id| id == topic.id))
+            pending.is_some_and(|pending| holds(&key.topic, &pending.committed))
         };
-        let name: Arc<str> = topic.name.as_str().into();
-        let first =
-            Key { group: Arc::clone(group), topic: Arc::clone(&name), partition: PartitionIndex(i32::MIN) };
+        let first = Key { group: Arc::clone(group), topic: "".into(), partition: PartitionIndex(i32::MIN) };
         self.holders
             .range(first..)
-            .take_while(|(key, _)| key.group == *group && key.topic == name)
-            .filter(|(key, holders)| holders.iter().any(|producer| is_of_topic(producer, key)))
-            .map(|(key, _)| key.partition)
+            .take_while(|(key, _)| key.group == *group)
+            .filter(|(key, holders)| holders.iter().any(|producer| is_such(producer, key)))
+            .map(|(key, _)| (Arc::clone(&key.topic), key.partition))
             .collect()
     }
 

@@ -74,7 +74,7 @@ fn partitions_are_found_in_whatever_order_they_came() {
 }
 
 #[test]
-fn tombstones_of_what_is_not_there_are_ignored() {
+fn kafka_17306_tombstones_of_what_is_not_there_are_ignored() {
     let hard = replayed(vec![offset("g", "t", 0, None), group("g", None)]);
     assert_eq!(hard.group_count(), 0);
 }
@@ -90,7 +90,7 @@ fn a_group_of_offsets_gives_way_to_a_group_record_and_back() {
 
 /// KAFKA-20254: compaction took the record that ended the classic group, and its old offsets come first.
 #[test]
-fn old_offsets_before_the_records_of_a_consumer_group_are_no_other_group() {
+fn kafka_20254_old_offsets_before_the_records_of_a_consumer_group_are_no_other_group() {
     let mut records = vec![offset("g", "t", 0, Some(1))];
     records.extend(consumer_member("g"));
     let hard = replayed(records);
@@ -101,7 +101,7 @@ fn old_offsets_before_the_records_of_a_consumer_group_are_no_other_group() {
 
 /// KAFKA-17306, KAFKA-19862: compaction may have taken what a tombstone removes, and any part of what was before.
 #[test]
-fn tombstones_of_consumer_groups_need_nothing_to_remove() {
+fn kafka_19862_tombstones_of_consumer_groups_need_nothing_to_remove() {
     let everything = replayed(consumer_member("g")).group("g").unwrap().consumer().unwrap().tombstones();
     let tombstones: Vec<Record> = everything.into_iter().map(|change| consumer("g", change)).collect();
     assert!(tombstones.len() > 4);

@@ -28,6 +28,7 @@ pub(crate) fn offset_commit(turn: &mut Turn<'_>, ticket: Ticket, request: &Offse
         Ok(Committer::Member(member)) => Some(member.session_ms()),
         Ok(Committer::Outsider) => None,
         Err(error) => {
+            turn.counts.note_refused_commit(error);
             turn.answer(hard, ticket, Reply::OffsetCommit(Err(error)));
             return;
         }

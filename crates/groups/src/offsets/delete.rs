@@ -1,16 +1,16 @@
 //! OffsetDelete, and what becomes of offsets when their topic is deleted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use milepost_model::{DeletedTopic, PartitionIndex, Ticket};
+use milepost_model::{DeletedTopic, PartitionIndex, Ticket, WithoutId};
 
 use super::tombstone;
-use crate::hard::{Hard, HardGroup, TopicOffsets};
+use crate::hard::{Hard, HardGroup};
 use crate::request::OffsetDelete;
 use crate::turn::Turn;
 use crate::view::{GroupView, subscription_of};
-use crate::{GroupError, GroupState, Record, Reply};
+use crate::{CommittedOffset, GroupError, GroupState, Record, Reply};
 
 /// Handles OffsetDelete.
 pub(crate) fn offset_delete(turn: &mut Turn<'_>, ticket: Ticket, request: &OffsetDelete<'_>) {
@@ -48,6 +48,7 @@ fn delete(
         if exists && deleted.insert((asked.topic, asked.partition)) {
             let topic = turn.hard.shared_topic(asked.topic);
             turn.records.push(tombstone(group, &topic, asked.partition));
+            turn.counts.offset_deletions += 1;
         }
     }
     Ok(results)
@@ -56,21 +57,31 @@ fn delete(
 /// The tombstones for what groups have committed in deleted topics. An offset that was committed for another topic of
 /// the same name (its id says so) stays.
 pub(crate) fn tombstones_of_topics(hard: &Hard, topics: &[DeletedTopic]) -> Vec<Record> {
+    let mut deleted: BTreeMap<&str, Vec<&DeletedTopic>> = BTreeMap::new();
+    for topic in topics {
+        deleted.entry(&topic.name).or_default().push(topic);
+    }
     let mut records = Vec::new();
     for group_id in hard.group_ids() {
         let Some(group) = hard.group(&group_id) else { continue };
         let mut gone: BTreeSet<(Arc<str>, PartitionIndex)> = BTreeSet::new();
-        for deleted in topics {
-            let entries = group.topic(&deleted.name).map_or(&[][..], TopicOffsets::entries);
-            for entry in entries {
-                if entry.committed().topic_id().is_none_or(|id| id == deleted.id) {
-                    gone.insert((hard.shared_topic(&deleted.name), entry.partition()));
-                }
-            }
-            let pending = hard.pending_partitions_of(group, deleted);
-            gone.extend(pending.into_iter().map(|partition| (hard.shared_topic(&deleted.name), partition)));
+        for topic in group.topics() {
+            let Some(deleted) = deleted.get(&**topic.topic()) else { continue };
+            let entries = topic.entries().iter().filter(|entry| is_of_any(deleted, entry.committed()));
+            gone.extend(entries.map(|entry| (Arc::clone(topic.topic()), entry.partition())));
         }
+        gone.extend(hard.pending_partitions_where(group, |topic, committed| {
+            deleted.get(topic).is_some_and(|deleted| is_of_any(deleted, committed))
+        }));
         records.extend(gone.iter().map(|(topic, partition)| tombstone(group, topic, *partition)));
     }
     records
+}
+
+/// Whether the offset was committed for one of these topics, which all have the name it was committed under.
+fn is_of_any(deleted: &[&DeletedTopic], committed: &CommittedOffset) -> bool {
+    deleted.iter().any(|topic| match committed.topic_id() {
+        Some(id) => id == topic.id,
+        None => topic.without_id == WithoutId::Goes,
+    })
 }

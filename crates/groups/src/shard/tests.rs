@@ -1,10 +1,10 @@
 use milepost_model::{
-    Atomicity, DependsOn, Generation, Instant, Now, Offset, Origin, Outcome, PartitionIndex, Shard, Ticket,
-    Timestamp,
+    Atomicity, DependsOn, Generation, Instant, Now, Offset, Origin, PartitionIndex, Shard, Ticket, Timestamp,
 };
 
 use super::Groups;
 use crate::settings::{MAX_SWEEP_GROUPS, MAX_SWEEP_RECORDS};
+use crate::turn::GroupOutcome;
 use crate::{
     ClassicGroup, GroupError, GroupRecord, GroupSettings, JoinGroup, JoinProtocol, ListGroups, Member,
     MissingGroup, NewMember, OffsetCommit, OffsetToCommit, Record, Reply, Request, StaticLeader,
@@ -27,7 +27,7 @@ impl Driven {
         Self { shard: Groups::new(settings, 3), end: 0 }
     }
 
-    fn apply(&mut self, outcome: Outcome<Record, Reply>) -> Outcome<Record, Reply> {
+    fn apply(&mut self, outcome: GroupOutcome) -> GroupOutcome {
         for record in &outcome.records {
             self.shard.encode(record, &mut milepost_model::Encoded::default());
             self.shard.replay(Offset(self.end), Origin::Plain, record.clone());
@@ -36,7 +36,7 @@ impl Driven {
         outcome
     }
 
-    fn handle(&mut self, now: Now, request: Request<'_>) -> Outcome<Record, Reply> {
+    fn handle(&mut self, now: Now, request: Request<'_>) -> GroupOutcome {
         let outcome = self.shard.handle(now, Ticket(0), request);
         self.apply(outcome)
     }
@@ -90,7 +90,7 @@ fn names_that_no_record_can_hold_are_refused() {
     let long = "x".repeat(40_000);
     let mut driven =
         Driven::new(GroupSettings { offset_metadata_max_units: 100_000, ..GroupSettings::default() });
-    let refused = |outcome: &Outcome<Record, Reply>| match &outcome.replies[0].1 {
+    let refused = |outcome: &GroupOutcome| match &outcome.replies[0].1 {
         Reply::JoinGroup(Err(refused)) => Some(refused.error),
         Reply::OffsetCommit(Err(error)) => Some(*error),
         Reply::OffsetCommit(Ok(refused)) => refused.first().map(|refused| refused.error),
@@ -146,17 +146,31 @@ fn a_sweep_goes_in_bounded_steps() {
     }
     let now = later(8 * 86_400_000);
     let mut written = 0;
+    let mut expired = 0;
     let mut steps = 0;
     while driven.shard.next_deadline().is_some_and(|due| due <= now.monotonic) {
         let outcome = driven.shard.on_deadline(now);
         assert!(outcome.records.len() <= MAX_SWEEP_RECORDS + 2, "{} records", outcome.records.len());
         assert_eq!(outcome.atomicity, Atomicity::MaySplit);
+        expired += outcome.counts.offset_expirations;
         written += driven.apply(outcome).records.len();
         steps += 1;
     }
+    // KAFKA-18980: what is removed is counted, not what is looked at, nor the groups that go with it.
+    assert_eq!(expired, groups as u64);
     assert_eq!(written, 2 * groups, "one tombstone for each offset and one for each group");
     assert!(steps >= 2);
     assert_eq!((driven.shard.group_count(), driven.shard.offset_count()), (0, 0));
+}
+
+#[test]
+fn kafka_18980_what_expires_is_counted_not_what_is_looked_at() {
+    let mut driven = Driven::new(GroupSettings::default());
+    let _ = driven.shard.on_loaded(START);
+    let _ = driven.handle(START, commit("g", vec![to_commit("old", 1)]));
+    let _ = driven.handle(later(4 * 86_400_000), commit("g", vec![to_commit("a", 1), to_commit("b", 1)]));
+    let outcome = driven.shard.on_deadline(later(8 * 86_400_000));
+    assert_eq!((outcome.counts.offset_expirations, outcome.records.len()), (1, 1));
 }
 
 #[test]
@@ -164,10 +178,9 @@ fn a_jump_of_the_wall_clock_is_counted() {
     let mut driven = Driven::new(GroupSettings::default());
     let _ = driven.shard.on_loaded(START);
     let jumped = Now { wall: START.wall.plus_ms(86_400_000), ..later(600_000) };
-    let _ = driven.shard.on_deadline(jumped);
-    assert_eq!(driven.shard.skipped_sweeps(), 1);
-    let _ = driven.shard.on_deadline(Now { wall: jumped.wall.plus_ms(600_000), ..later(1_200_000) });
-    assert_eq!(driven.shard.skipped_sweeps(), 1);
+    assert_eq!(driven.shard.on_deadline(jumped).counts.skipped_sweeps, 1);
+    let next = Now { wall: jumped.wall.plus_ms(600_000), ..later(1_200_000) };
+    assert_eq!(driven.shard.on_deadline(next).counts.skipped_sweeps, 0);
 }
 
 #[test]

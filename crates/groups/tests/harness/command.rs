@@ -3,6 +3,7 @@
 use milepost_groups::*;
 use milepost_model::{
     DeletedTopic, Generation, LeaderEpoch, Offset, PartitionIndex, Timestamp, TopicId, TransactionEnd,
+    WithoutId,
 };
 
 use super::{Machine, Step, embedded};
@@ -134,6 +135,7 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
             machine.forget(&rest.join(" "));
             Step::default()
         }
+        "old-group" => old_group(machine, &words),
         "transactional" => transactional(machine, &words),
         "marker" => {
             let end = match words.plain[0] {
@@ -410,9 +412,23 @@ fn topic_deleted(machine: &mut Machine, words: &Words<'_>) -> Step {
     let topic = DeletedTopic {
         name: words.plain[0].to_owned(),
         id: words.topic_id().expect("topic-id is missing"),
-        partitions: vec![PartitionIndex(0)],
+        without_id: match words.get("name") {
+            Some("taken") => WithoutId::Stays,
+            _ => WithoutId::Goes,
+        },
     };
     machine.topics_deleted(&[topic])
+}
+
+/// The record of an empty group as brokers before 2.1 wrote it: it does not say since when the group is empty.
+fn old_group(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let classic = ClassicGroup {
+        protocol_type: words.get("type").map(Into::into),
+        generation: words.generation().expect("generation is missing"),
+        ..ClassicGroup::default()
+    };
+    let record = GroupRecord { group: words.group().into(), classic: Some(classic.into()) };
+    machine.foreign(Record::Group(record))
 }
 
 fn transactional(machine: &mut Machine, words: &Words<'_>) -> Step {

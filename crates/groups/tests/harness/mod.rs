@@ -15,11 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use milepost_groups::{
-    ClusterTopics, ConsumerChange, EmbeddedRequest, GroupSettings, Groups, Record, Reply, Request,
+    ClusterTopics, ConsumerChange, EmbeddedRequest, GroupCounts, GroupSettings, Groups, Record, Reply,
+    Request,
 };
 use milepost_model::{
-    DeletedTopic, DependsOn, Instant, Now, Offset, Origin, Outcome, ProducerEpoch, ProducerId,
-    ProducerIdentity, Shard, Ticket, Timestamp, TransactionEnd,
+    Counts, DeletedTopic, DependsOn, Instant, NoEffect, Now, Offset, Origin, Outcome, ProducerEpoch,
+    ProducerId, ProducerIdentity, Shard, Ticket, Timestamp, TransactionEnd,
 };
 
 use compaction::{Dice, Removable, cleaned_now_and_then, cleaned_whole};
@@ -27,6 +28,9 @@ use consumer::ConsumerGroups;
 
 /// Where every scenario's clocks begin.
 pub(crate) const START: Now = Now { monotonic: Instant(1_000_000), wall: Timestamp(1_700_000_000_000) };
+
+/// What a shard of groups decides.
+type GroupOutcome = Outcome<Record, Reply, NoEffect, GroupCounts>;
 
 /// One entry of the log.
 #[derive(Clone, Debug)]
@@ -61,6 +65,8 @@ pub(crate) struct Machine {
     pub(crate) topics: Arc<ClusterTopics>,
     /// Whether the runtime refuses to write, as it does while the disk is full.
     pub(crate) is_full: bool,
+    /// What was counted since the start; what could not be written is not among it.
+    pub(crate) counts: GroupCounts,
     /// Every answer ever given, by ticket.
     pub(crate) answered: BTreeSet<Ticket>,
 }
@@ -92,6 +98,7 @@ impl Machine {
             ended: BTreeMap::new(),
             topics: Arc::default(),
             is_full: false,
+            counts: GroupCounts::default(),
             answered: BTreeSet::new(),
         };
         let outcome = machine.shard.on_loaded(machine.now);
@@ -177,6 +184,14 @@ impl Machine {
         Step { records: vec![record], ..Step::default() }
     }
 
+    /// A record reaches the log as another broker wrote it.
+    #[allow(dead_code, reason = "not every test that shares this module has one")]
+    pub(crate) fn foreign(&mut self, record: Record) -> Step {
+        self.write(&record, Origin::Plain);
+        self.check();
+        Step { records: vec![record], ..Step::default() }
+    }
+
     pub(crate) fn marker(&mut self, producer: i64, end: TransactionEnd) {
         let producer = producer_of(producer);
         let position = self.end();
@@ -247,12 +262,13 @@ impl Machine {
         }
     }
 
-    fn apply(&mut self, outcome: Outcome<Record, Reply>, asker: Option<Ticket>) -> Step {
+    fn apply(&mut self, outcome: GroupOutcome, asker: Option<Ticket>) -> Step {
         if self.is_full && !outcome.records.is_empty() {
             return self.refuse(&outcome, asker);
         }
         let has_records = !outcome.records.is_empty();
         self.generations_before.clone_from(&self.generations);
+        self.counts.add(outcome.counts);
         for record in &outcome.records {
             self.write(record, Origin::Plain);
         }
@@ -276,7 +292,7 @@ impl Machine {
 
     /// What the runtime does with an outcome that it can't write: nothing of it happens, whoever would have been answered is
     /// refused, and the shard forgets who asked.
-    fn refuse(&mut self, outcome: &Outcome<Record, Reply>, asker: Option<Ticket>) -> Step {
+    fn refuse(&mut self, outcome: &GroupOutcome, asker: Option<Ticket>) -> Step {
         let mut refused = Vec::new();
         if let Some(ticket) = asker {
             self.shard.forget(ticket);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use milepost_batch::{BatchBuilder, BatchError, BatchOptions, BatchView, BuilderFull};
-use milepost_model::{Now, Offset, PartitionIndex, TopicId, TopicPartition};
+use milepost_model::{DeletedTopic, Now, Offset, PartitionIndex, TopicId, TopicPartition, WithoutId};
 use milepost_records::EncodeError;
 
 use super::image::{InvalidRecord, MetadataChange, MetadataImage, MetadataRecord};
@@ -104,6 +104,8 @@ pub struct MetadataLog {
     /// sees it.
     proposed: MetadataImage,
     pending: VecDeque<Proposal>,
+    /// Topics whose deletion the log showed when it was loaded.
+    deleted_before: Vec<DeletedTopic>,
 }
 
 #[derive(Debug)]
@@ -128,6 +130,7 @@ impl MetadataLog {
         }
         logs.configure(METADATA_PARTITION, LogKind::Internal, config());
         let mut image = MetadataImage::default();
+        let mut deleted_before = Vec::new();
         let (mut next, end) = bounds(logs);
         while next < end {
             let bytes = logs
@@ -139,13 +142,20 @@ impl MetadataLog {
                     IsolationLevel::ReadUncommitted,
                 )
                 .map_err(|source| LoadError::Read { offset: next, source })?;
-            let after = replay_batches(&mut image, next, &bytes)?;
+            let after = replay_batches(&mut image, &mut deleted_before, next, &bytes)?;
             if after <= next {
                 return Err(damaged(next, "there is no batch here, though the log does not end"));
             }
             next = after;
         }
-        Ok(Self { proposed: image.clone(), image, pending: VecDeque::new() })
+        Ok(Self { proposed: image.clone(), image, pending: VecDeque::new(), deleted_before })
+    }
+
+    /// Hands over the topics whose deletion the log showed when it was loaded. A crash may have come before what was
+    /// stored about them was removed. Only what names their identity is certainly theirs: names are used again. A
+    /// deletion that compaction has gone over is long done with and is not among them.
+    pub fn take_deleted_before(&mut self) -> Vec<DeletedTopic> {
+        std::mem::take(&mut self.deleted_before)
     }
 
     /// What is durable.
@@ -260,18 +270,28 @@ fn bounds(logs: &LogSet) -> (Offset, Offset) {
         .map_or((Offset::ZERO, Offset::ZERO), |log| (log.log_start_offset(), log.log_end_offset()))
 }
 
-fn replay_batches(image: &mut MetadataImage, from: Offset, mut bytes: &[u8]) -> Result<Offset, LoadError> {
+fn replay_batches(
+    image: &mut MetadataImage,
+    deleted: &mut Vec<DeletedTopic>,
+    from: Offset,
+    mut bytes: &[u8],
+) -> Result<Offset, LoadError> {
     let mut next = from;
     while !bytes.is_empty() {
         let (batch, rest) = BatchView::parse(bytes).map_err(|error| damaged(next, error))?;
-        replay_batch(image, from, batch)?;
+        replay_batch(image, deleted, from, batch)?;
         next = next.max(batch.next_offset());
         bytes = rest;
     }
     Ok(next)
 }
 
-fn replay_batch(image: &mut MetadataImage, from: Offset, batch: BatchView<'_>) -> Result<(), LoadError> {
+fn replay_batch(
+    image: &mut MetadataImage,
+    deleted: &mut Vec<DeletedTopic>,
+    from: Offset,
+    batch: BatchView<'_>,
+) -> Result<(), LoadError> {
     let offset = batch.base_offset();
     let in_batch = |error: BatchError| damaged(offset, error);
     if !batch.crc_matches() {
@@ -283,9 +303,13 @@ fn replay_batch(image: &mut MetadataImage, from: Offset, batch: BatchView<'_>) -
         if record.offset < from {
             continue;
         }
-        MetadataRecord::decode(record.key, record.value)
+        let change = MetadataRecord::decode(record.key, record.value)
             .and_then(|decoded| image.replay(&decoded))
             .map_err(|source| LoadError::Invalid { offset: record.offset, source })?;
+        if let Some(MetadataChange::TopicDeleted(topic)) = change {
+            let name = topic.name.clone();
+            deleted.push(DeletedTopic { name, id: topic.id, without_id: WithoutId::Stays });
+        }
     }
     Ok(())
 }

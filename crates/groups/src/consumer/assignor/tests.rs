@@ -43,7 +43,7 @@ fn range_cuts_each_topic_and_static_members_come_first() {
 }
 
 #[test]
-fn uniform_moves_no_more_than_it_must() {
+fn kafka_18688_uniform_moves_no_more_than_it_must() {
     let topics: PartitionCounts = [(topic(1), 7)].into();
     let subscription: BTreeSet<TopicId> = topics.keys().copied().collect();
     let one = [candidate(0, &subscription, Assignment::default())];
