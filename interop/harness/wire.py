@@ -203,11 +203,11 @@ def wait_for_leaders(connection, topic, partitions):
             time.sleep(0.05)
 
 
-def commit_body(group, offsets, member="", generation=-1, instance=None):
-    """`offsets`: {(topic, partition): (offset, metadata)}."""
+def commit_body(group, offsets, member="", generation=-1, instance=None, epoch=-1):
+    """`offsets`: {(topic, partition): (offset, metadata)}; all with the same leader epoch."""
     topics = {}
     for (topic, partition), (offset, metadata) in offsets.items():
-        entry = i32(partition) + i64(offset) + i32(-1) + text(metadata)
+        entry = i32(partition) + i64(offset) + i32(epoch) + text(metadata)
         topics.setdefault(topic, []).append(entry)
     listed = [text(topic) + array(entries) for topic, entries in topics.items()]
     return text(group) + i32(generation) + text(member) + text(instance) + array(listed)
@@ -226,8 +226,8 @@ def read_commit(reader):
     return codes
 
 
-def commit(connection, group, offsets, member="", generation=-1, instance=None):
-    body = commit_body(group, offsets, member, generation, instance)
+def commit(connection, group, offsets, member="", generation=-1, instance=None, epoch=-1):
+    body = commit_body(group, offsets, member, generation, instance, epoch)
     return read_commit(connection.ask(OFFSET_COMMIT, 7, body))
 
 

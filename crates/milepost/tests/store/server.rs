@@ -11,6 +11,10 @@ use milepost_log::metadata::{MetadataLog, OFFSETS_TOPIC, Topic};
 use milepost_log::{LogSet, LogSettings};
 use milepost_model::{Instant, Now, Timestamp};
 use milepost_storage::{Engine, LocalEngine, LocalSettings, SimulatedFileSystem};
+use milepost_wire::messages::consumer_group_heartbeat::{
+    ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
+};
+use milepost_wire::messages::delete_groups::{DeleteGroupsRequest, DeleteGroupsResponse};
 use milepost_wire::messages::list_groups::{ListGroupsRequest, ListGroupsResponse};
 use milepost_wire::messages::offset_commit::{
     OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse,
@@ -178,4 +182,61 @@ fn the_library_goes_on_where_the_server_stopped() {
     // A group that only has offsets has no generation yet.
     assert_eq!(store.generation("another"), Ok(None));
     assert_eq!(store.rebalance("another"), Ok(Generation(1)));
+}
+
+/// One heartbeat of the only member of a consumer group.
+fn beat(server: &mut Server, member_epoch: i32) -> ErrorCode {
+    let request = ConsumerGroupHeartbeatRequest {
+        group_id: "modern",
+        member_id: "m",
+        member_epoch,
+        rebalance_timeout_ms: 60_000,
+        subscribed_topic_names: Some(vec![OFFSETS_TOPIC]),
+        topic_partitions: Some(Vec::new()),
+        ..ConsumerGroupHeartbeatRequest::default()
+    };
+    let bytes = server.ask(1, &request);
+    read::<ConsumerGroupHeartbeatResponse<'_>>(&bytes, 1).error_code
+}
+
+/// The names of the groups.
+fn names(server: &mut Server) -> Vec<String> {
+    server.groups().into_iter().map(|[name, ..]| name).collect()
+}
+
+#[test]
+fn a_deleted_group_stays_deleted_through_a_crash_and_through_compaction() {
+    let system = SimulatedFileSystem::new(11);
+    let mut server = Server::start(&system);
+    for offset in 0..20 {
+        assert_eq!(server.commit("simple", offset), ErrorCode::None);
+        assert_eq!(server.commit("kept", offset), ErrorCode::None);
+    }
+    // A consumer group has records of every type; its last member leaves.
+    assert_eq!((beat(&mut server, 0), beat(&mut server, -1)), (ErrorCode::None, ErrorCode::None));
+    assert_eq!(server.commit("modern", 5), ErrorCode::None);
+    let groups_names = vec!["simple", "modern"];
+    let bytes = server.ask(2, &DeleteGroupsRequest { groups_names });
+    let response: DeleteGroupsResponse<'_> = read(&bytes, 2);
+    assert!(response.results.iter().all(|result| result.error_code == ErrorCode::None));
+    drop(server);
+    system.crash(1);
+
+    let mut server = Server::start(&system);
+    assert_eq!(names(&mut server), ["kept"]);
+    drop(server);
+    // What compaction leaves: first the tombstones alone, then the log without what they deleted.
+    for round in 0..3 {
+        let store = open(&system);
+        store.compact().unwrap();
+        store.close().unwrap();
+        let mut server = Server::start(&system);
+        assert_eq!(names(&mut server), ["kept"], "after {} compactions", round + 1);
+        assert!(server.committed("simple").is_empty() && server.committed("modern").is_empty());
+        assert_eq!(server.committed("kept")[0].2, 19);
+    }
+    // The names are free again.
+    let mut server = Server::start(&system);
+    assert_eq!(server.commit("modern", 9), ErrorCode::None);
+    assert_eq!(server.committed("modern")[0].2, 9);
 }
