@@ -169,3 +169,29 @@ fn after_a_marker_of_a_new_epoch_sequences_begin_at_zero() {
     kept.add(ProducerId(7), ProducerStep { sequences: None, ..step(3, 0, 2) }, Offset(0));
     assert_eq!(check(&kept, 3, 2), ProducerCheck::Accept);
 }
+
+#[test]
+fn what_is_forgotten_never_changes_what_is_durable() {
+    let mut all = ProducerStates::default();
+    let mut pruned = ProducerStates::default();
+    let known = |states: &ProducerStates, end: Offset| {
+        let view = states.one_durable_at(ProducerId(7), end)?;
+        Some((*view.last, view.batches().copied().collect::<Vec<_>>()))
+    };
+    for index in 0..100 {
+        // Transactions of two batches, and now and then a marker that comes twice; a new epoch after fifty steps.
+        let epoch = i16::from(index >= 50);
+        let batch = step(epoch, i32::try_from(index % 50).unwrap() * 2, index * 2);
+        let next = match index % 7 {
+            2 | 5 | 6 => ProducerStep { sequences: None, coordinator_epoch: Some(1), ..batch },
+            _ => ProducerStep { transaction_start: Some(Offset(index / 3 * 6)), ..batch },
+        };
+        // All but the step itself is durable.
+        let durable_end = next.base_offset;
+        all.add(ProducerId(7), next, Offset::ZERO);
+        pruned.add(ProducerId(7), next, durable_end);
+        assert_eq!(known(&pruned, durable_end), known(&all, durable_end), "after step {index}");
+        assert_eq!(known(&pruned, next.last_offset.plus(1)), known(&all, next.last_offset.plus(1)));
+    }
+    assert!(pruned.steps[&ProducerId(7)].len() < 20);
+}
