@@ -289,6 +289,26 @@ fn what_is_refused_is_named() {
     assert!(said(&ids).contains("same topic id"));
 }
 
+/// Whatever byte of a segment is another one: it is taken as far as it is whole, or refused, and nothing breaks.
+#[test]
+fn no_byte_of_a_segment_breaks_the_reader() {
+    let source = Source::new();
+    let whole = [offsets_batch(0, "g", 16), offsets_batch(1, "g", 17)].concat();
+    let order = source.order(Path::new("/nowhere"));
+    let mut refused = 0;
+    for at in 0..whole.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= flip;
+            source.group_log("g", &[bytes]);
+            let checked = run(&Import { mode: Mode::CheckOnly, unclean: Unclean::Accept, ..order.clone() });
+            refused += usize::from(checked.is_err());
+        }
+    }
+    // The checksum covers all but the base offset, the length and the leader epoch.
+    assert!(refused > 2 * whole.len(), "{refused} of {}", 3 * whole.len());
+}
+
 #[test]
 fn a_torn_end_is_taken_only_when_told_to() {
     let source = Source::new();
