@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Output};
 use crate::palette::Palette;
 use crate::table::{self, Cell, Headings};
 
@@ -61,10 +61,57 @@ pub(crate) struct Report {
     pub(crate) document: Value,
 }
 
+/// A JSON document with one long array, which is written element by element: it is never held as a whole.
+pub(crate) struct LongDocument {
+    output: Output,
+    /// What stands before the next element. Nothing is written before there is one, so that a command that fails at once
+    /// leaves no half of a document.
+    before: String,
+}
+
+impl LongDocument {
+    /// A document whose array has this name.
+    pub(crate) fn new(array: &str) -> Self {
+        let before = format!("{{\n  \"version\": {DOCUMENT_VERSION},\n  \"{array}\": [");
+        Self { output: Output::new(), before }
+    }
+
+    /// Writes the next element.
+    pub(crate) fn push(&mut self, element: &Value) -> Result<(), Failure> {
+        let before = std::mem::replace(&mut self.before, ",".to_owned());
+        let text = indented(element, 4);
+        self.output.write(|out| write!(out, "{before}\n    {text}"))
+    }
+
+    /// Ends the array and the document, with one more field.
+    pub(crate) fn end(mut self, name: &str, value: &Value) -> Result<(), Failure> {
+        let text = indented(value, 2);
+        let end = if self.before == "," { "\n  ]".to_owned() } else { format!("{}]", self.before) };
+        self.output.write(|out| writeln!(out, "{end},\n  \"{name}\": {text}\n}}"))?;
+        self.output.flush()
+    }
+}
+
+/// JSON as it is printed everywhere, so many spaces further in. No text in JSON has a line's end of its own.
+fn indented(value: &Value, spaces: usize) -> String {
+    format!("{value:#}").replace('\n', &format!("\n{}", " ".repeat(spaces)))
+}
+
 impl ReportFlags {
     /// Whether the output is for people.
     pub(crate) fn is_for_people(&self) -> bool {
         matches!(self.format, ReportFormat::Table | ReportFormat::Wide)
+    }
+
+    /// Whether these flags can be followed, said before anything is asked of a cluster.
+    pub(crate) fn check(&self, report: &Report) -> Result<(), Failure> {
+        match self.format {
+            ReportFormat::Json | ReportFormat::Yaml if !self.columns.is_empty() => Err(Failure::Usage(
+                "--columns chooses columns of a table; a document has all fields".to_owned(),
+            )),
+            ReportFormat::Json | ReportFormat::Yaml => Ok(()),
+            ReportFormat::Table | ReportFormat::Wide | ReportFormat::Csv => self.chosen(report).map(drop),
+        }
     }
 
     /// Prints a report.
@@ -86,10 +133,8 @@ impl ReportFlags {
     }
 
     fn render(&self, report: &Report, palette: Palette) -> Result<String, Failure> {
+        self.check(report)?;
         match self.format {
-            ReportFormat::Json | ReportFormat::Yaml if !self.columns.is_empty() => Err(Failure::Usage(
-                "--columns chooses columns of a table; a document has all fields".to_owned(),
-            )),
             ReportFormat::Json => Ok(format!("{:#}\n", report.document)),
             ReportFormat::Yaml => serde_saphyr::to_string(&report.document)
                 .map_err(|error| Failure::Failed(format!("the answer cannot be written as YAML: {error}"))),
@@ -181,6 +226,12 @@ mod tests {
             rendered(ReportFormat::Yaml, &[]).unwrap(),
             "groups:\n- lag: 0\n  name: a\n- lag: null\n  name: b\nversion: 1\n"
         );
+    }
+
+    #[test]
+    fn a_long_document_looks_like_any_other() {
+        let value = json!({ "a": ["x\ny"], "b": {} });
+        assert_eq!(indented(&value, 2), "{\n    \"a\": [\n      \"x\\ny\"\n    ],\n    \"b\": {}\n  }");
     }
 
     #[test]

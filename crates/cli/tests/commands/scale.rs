@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::support::Server;
 
 const PARTITIONS: i32 = 10;
-/// What describing so many groups may hold at its peak: the document of all of them is most of it.
-const MEMORY_MAX_BYTES: u64 = 1 << 30;
+/// What describing so many groups may hold at its peak: some hundred of them, and never the whole document.
+const MEMORY_MAX_BYTES: u64 = 256 << 20;
 
 /// How many groups: those that the command line is made for in the full tier, a tenth of them otherwise.
 fn groups() -> usize {

@@ -15,7 +15,7 @@ use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
 use crate::palette::Tone;
 use crate::progress::Progress;
-use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
+use crate::report::{DOCUMENT_VERSION, LongDocument, Report, ReportFlags, ReportFormat, Shown};
 use crate::table::Cell;
 
 const HELP: &str = "\
@@ -70,26 +70,62 @@ pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
     let detail = if describe.time_lag { Detail::Times } else { Detail::Members };
     let shown = if describe.time_lag { Shown::Always } else { Shown::Wide };
     let progress = Progress::new("groups", names.len());
-    let mut report = Report { columns: columns(describe.by, shown), rows: Vec::new(), document: Value::Null };
-    let mut objects = Vec::with_capacity(names.len());
+    let mut shape = Shape::of(describe, shown)?;
     let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
     for part in names.chunks(GROUPS_AT_ONCE) {
         for mut group in collect::groups(&mut cluster, part, detail)? {
             errors.extend(what_is_wrong(&group, &describe.selection));
             group.partitions.retain(|one| describe.takes(one));
-            report.rows.extend(rows(&group, describe.by));
-            objects.push(object(&group, describe.by));
+            shape.add(&group, describe.by)?;
         }
         progress.advance(part.len());
     }
     drop(progress);
-    report.document = json!({
-        "version": DOCUMENT_VERSION,
-        "groups": objects,
-        "errors": errors.iter().map(words::reason).collect::<Vec<_>>(),
-    });
-    describe.report.print(&report)?;
+    let reasons: Value = errors.iter().map(words::reason).collect();
+    match shape {
+        Shape::Document(document) => document.end("errors", &reasons)?,
+        Shape::Rows(report) => describe.report.print(&report)?,
+        Shape::Objects(objects) => {
+            let document = json!({ "version": DOCUMENT_VERSION, "groups": objects, "errors": reasons });
+            describe.report.print(&Report { columns: Vec::new(), rows: Vec::new(), document })?;
+        }
+    }
     Failure::of_reasons(errors)
+}
+
+/// What is made of each group at once, so that no more is held than has to be: of ten thousand groups one holds either
+/// rows or objects, and a document of JSON not even those.
+enum Shape {
+    Document(LongDocument),
+    Rows(Report),
+    Objects(Vec<Value>),
+}
+
+impl Shape {
+    fn of(describe: &Describe, time_lag: Shown) -> Result<Self, Failure> {
+        let columns = columns(describe.by, time_lag);
+        let empty = Report { columns, rows: Vec::new(), document: Value::Null };
+        describe.report.check(&empty)?;
+        match describe.report.format {
+            ReportFormat::Json => Ok(Self::Document(LongDocument::new("groups"))),
+            ReportFormat::Yaml => Ok(Self::Objects(Vec::new())),
+            ReportFormat::Table | ReportFormat::Wide | ReportFormat::Csv => Ok(Self::Rows(empty)),
+        }
+    }
+
+    fn add(&mut self, group: &GroupFacts, by: By) -> Result<(), Failure> {
+        match self {
+            Self::Document(document) => document.push(&object(group, by)),
+            Self::Rows(report) => {
+                report.rows.extend(rows(group, by));
+                Ok(())
+            }
+            Self::Objects(objects) => {
+                objects.push(object(group, by));
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Describe {
