@@ -1,9 +1,11 @@
 """Our command line lists, describes, moves and keeps groups, with the same answers as Kafka's own tool."""
 
 import json
+import tempfile
 import time
 
 import pytest
+from confluent_kafka import Producer
 
 from harness import batches, wire
 
@@ -155,3 +157,52 @@ def test_kafkas_csv_goes_both_ways(cli, shell, topic, kept):
     assert {(row[1], row[2]): row[3] for row in planned} == {(topic, "0"): "4", (topic, "1"): "0"}
     cli.run("group", "import", str(file), "--group", f"{topic}-3", "--yes").ok()
     assert {place: one[0] for place, one in committed(cli, f"{topic}-3").items()} == {(topic, 0): 4, (topic, 1): 0}
+
+
+def test_positions_outside_of_the_log_are_said_and_not_clamped(cli, shell, topic):
+    with shell.server.connect() as connection:
+        wire.find_coordinator(connection, topic)
+        assert set(wire.commit(connection, topic, {(topic, 0): (25, "m")}).values()) == {wire.NO_ERROR}
+    [one] = described(cli, topic).values()
+    assert (one["standing"], one["lag"], one["offset"]) == ("beyond end", -15, 25)
+    with shell.server.connect() as connection:
+        assert set(wire.commit(connection, topic, {(topic, 0): (2, "m")}).values()) == {wire.NO_ERROR}
+    deletion = {"partitions": [{"topic": topic, "partition": 0, "offset": 5}], "version": 1}
+    delete_records(shell, deletion)
+    [one] = described(cli, topic).values()
+    assert (one["standing"], one["lag"], one["log_start"]) == ("below start", 8, 5)
+
+
+def delete_records(shell, deletion):
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(deletion, file)
+        file.flush()
+        shell("kafka-delete-records", "--offset-json-file", file.name)
+
+
+def test_a_group_in_the_middle_of_a_rebalance(cli, server, topic):
+    """It is described at once, as what it is, and nothing is written to it."""
+    with server.connect() as connection:
+        wire.find_coordinator(connection, topic)
+        _, _, member = wire.join_group(connection, topic)
+        # From here on the group waits for the assignment of its leader, who says nothing.
+        assert wire.join_group(connection, topic, member)[0] == wire.NO_ERROR
+        [state] = cli.run("group", "state", topic, "--format", "json").json()["groups"]
+        assert (state["state"], state["members"]) == ("CompletingRebalance", 1)
+        ran = cli.run("group", "create", topic, "earliest", "--topic", topic, "--yes")
+        assert ran.code == 1 and "exists already" in ran.err, ran
+
+
+def test_an_open_transaction_makes_the_two_lags_differ(cli, against_kafka, server, topic):
+    if not against_kafka:
+        pytest.skip("our server has no transactions yet")
+    producer = Producer({"bootstrap.servers": server.bootstrap, "transactional.id": topic})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(topic, b"not yet", partition=0)
+    producer.flush(60)
+    cli.run("group", "create", topic, "4", "--topic", f"{topic}:0", "--yes").ok()
+    [one] = described(cli, topic).values()
+    assert (one["log_stable_end"], one["log_end"]) == (10, 11)
+    assert (one["stable_lag"], one["lag"]) == (6, 7)
+    producer.abort_transaction(60)
