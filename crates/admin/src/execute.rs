@@ -61,7 +61,7 @@ pub fn write(cluster: &mut Cluster, plan: &OffsetPlan) -> Result<Vec<Outcome>, C
 /// Deletes offsets, and reads the group again.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn delete_offsets(
     cluster: &mut Cluster,
     group: &str,
