@@ -1,17 +1,19 @@
 //! Changes of settings while the broker runs, as AlterConfigs and IncrementalAlterConfigs ask for them.
 //!
-//! A change of a topic is a record in the metadata log, and in force once that is durable. What was set wrongly is
-//! refused here, before anything is written: each resource is changed whole or not at all. Settings of the broker do
-//! not change while it runs, and other resources have none.
+//! A change of a topic or of a group is a record in the metadata log, and in force once that is durable. What was set
+//! wrongly is refused here, before anything is written: each resource is changed whole or not at all. Settings of the
+//! broker do not change while it runs, and other resources have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use milepost_log::metadata::{MetadataRecord, Topic};
+use milepost_log::metadata::{GroupConfigs, MetadataRecord, Topic};
 use milepost_model::{Now, Offset};
 use milepost_wire::ErrorCode;
 
-use crate::config::{Kind, TOPIC_SETTINGS, TopicSetting, TopicSettings, Values, check_topic_configs};
+use crate::config::{
+    Kind, TOPIC_SETTINGS, TopicSetting, TopicSettings, check_group_configs, check_topic_configs,
+};
 use crate::errors::{self, Refusal};
 use crate::node::Node;
 use crate::topics;
@@ -177,9 +179,7 @@ fn alter_one(
         Some(ResourceType::ClientMetrics) => {
             Err(invalid_request("This broker takes no metrics of clients, so there is nothing to set."))
         }
-        Some(ResourceType::Group) => {
-            Err(invalid_request("Groups have no settings of their own on this broker."))
-        }
+        Some(ResourceType::Group) => alter_group(node, now, effect, unnamed, resource, last),
         None => Err(invalid_request(format!("Unknown resource type {}", resource.resource_type))),
     }
 }
@@ -223,7 +223,8 @@ fn alter_topic(
     let present = node.metadata.image().topic(resource.name).cloned();
     let own = present.as_ref().map(|topic| topic.configs.clone()).unwrap_or_default();
     let values = &node.settings.values;
-    let changed = apply(values, &own, unnamed, &resource.settings)?;
+    let present_list = |name: &str| find_list(name).map(|list| TopicSettings::new(&own, values).get(list));
+    let changed = apply(&own, unnamed, &resource.settings, present_list)?;
     if resource.name.is_empty() {
         return Err(invalid_request("Default topic resources are not allowed."));
     }
@@ -252,6 +253,47 @@ fn alter_topic(
     Ok(())
 }
 
+/// How many groups may have settings of their own. Each is kept in memory, and none of them need exist.
+const GROUPS_WITH_CONFIGS_MAX: usize = 100_000;
+
+fn alter_group(
+    node: &mut Node,
+    now: Now,
+    effect: Effect,
+    unnamed: Unnamed,
+    resource: &ResourceChange<'_>,
+    last: &mut Option<Offset>,
+) -> Result<(), Refusal> {
+    let image = node.metadata.image();
+    let own = image.configs_of_group(resource.name).map(|set| set.configs.clone()).unwrap_or_default();
+    let changed = apply(&own, unnamed, &resource.settings, |_| None)?;
+    if resource.name.is_empty() {
+        return Err(invalid_request("Default group resources are not allowed."));
+    }
+    check_group_configs(&changed, &node.settings.values).map_err(invalid_config)?;
+    if own.is_empty() && !changed.is_empty() && image.group_configs().count() >= GROUPS_WITH_CONFIGS_MAX {
+        return Err(invalid_request(format!("{GROUPS_WITH_CONFIGS_MAX} groups have settings of their own")));
+    }
+    if effect == Effect::OnlyChecked {
+        return Ok(());
+    }
+    // Also where nothing changes: the answer must not run ahead of an earlier change that is not durable yet.
+    if node.metadata.is_group_pending(resource.name) {
+        let why = "the group is being changed; try again";
+        return Err(Refusal::with_message(ErrorCode::NotController, why));
+    }
+    if changed == own {
+        return Ok(());
+    }
+    let set = GroupConfigs { group: resource.name.to_owned(), configs: changed };
+    let position = node
+        .metadata
+        .propose(&mut node.logs, vec![MetadataRecord::GroupConfigs(Arc::new(set))], now)
+        .map_err(|error| errors::of_proposal(&error))?;
+    *last = Some(position);
+    Ok(())
+}
+
 /// A Kafka broker lets committed offsets be deleted by age; each consumer would then begin anew, in silence.
 fn check_offsets_are_kept(topic: &Topic, changed: &TopicSettings<'_>) -> Result<(), Refusal> {
     let is_compacted_only =
@@ -265,12 +307,13 @@ fn check_offsets_are_kept(topic: &Topic, changed: &TopicSettings<'_>) -> Result<
     )))
 }
 
-/// The settings of a topic after a change; not yet checked.
-fn apply(
-    values: &Values,
+/// The settings of a resource after a change; not yet checked. `present_list` is the value in force of a setting that is a
+/// list.
+fn apply<'v>(
     own: &BTreeMap<String, String>,
     unnamed: Unnamed,
     settings: &[SettingChange<'_>],
+    present_list: impl Fn(&str) -> Option<&'v str>,
 ) -> Result<BTreeMap<String, String>, Refusal> {
     let mut names = BTreeSet::new();
     if !settings.iter().all(|setting| names.insert(setting.name)) {
@@ -292,8 +335,8 @@ fn apply(
             }
             Operation::Set => value.to_owned(),
             Operation::Append | Operation::Subtract => {
-                let list = find_list(setting.name).ok_or_else(|| not_a_list(operation, setting.name))?;
-                let present = TopicSettings::new(own, values).get(list);
+                let present =
+                    present_list(setting.name).ok_or_else(|| not_a_list(operation, setting.name))?;
                 edit_list(operation, present, value)
             }
         };

@@ -39,7 +39,7 @@ pub use record::{
     Assignment, ClassicMember, ConsumerChange, ConsumerMember, ConsumerRecord, CurrentAssignment, Epoch,
     GroupEpoch, OwnedPartitions, ResolvedRegex, TargetEpoch,
 };
-pub use topics::{ClusterTopic, ClusterTopics};
+pub use topics::{ClusterTopic, ClusterTopics, GroupConfig};
 
 pub(crate) use codec::{decode, encode};
 pub(crate) use describe::describe_consumer_group;

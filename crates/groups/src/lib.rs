@@ -36,8 +36,8 @@ mod view;
 
 pub use consumer::{
     Assignment, Assignor, ClassicMember, ClusterTopic, ClusterTopics, ConsumerChange, ConsumerMember,
-    ConsumerRecord, CurrentAssignment, Epoch, GroupEpoch, MigrationPolicy, OwnedPartitions, ResolvedRegex,
-    TargetEpoch,
+    ConsumerRecord, CurrentAssignment, Epoch, GroupConfig, GroupEpoch, MigrationPolicy, OwnedPartitions,
+    ResolvedRegex, TargetEpoch,
 };
 pub use counts::{GroupCensus, GroupCounts};
 pub use error::{EmbeddedRefusal, GroupError};

@@ -1,10 +1,13 @@
 //! The shard: what the runtime drives. It sends each request to its handler and keeps hard and soft state apart.
 
+use std::sync::Arc;
+
 use milepost_model::{
     Atomicity, Corrupt, DeletedTopic, Encoded, Instant, NoEffect, Now, Offset, Origin, Outcome,
     ProducerIdentity, Shard, Ticket, TransactionEnd,
 };
 
+use crate::consumer::ClusterTopics;
 use crate::hard::Hard;
 use crate::soft::Soft;
 use crate::turn::{GroupOutcome, Turn};
@@ -30,6 +33,14 @@ impl Groups {
     #[must_use]
     pub fn new(settings: GroupSettings, hash_seed: u64) -> Self {
         Self { settings, hard: Hard::new(hash_seed), soft: Soft::new(hash_seed) }
+    }
+
+    /// The same with the topics of the cluster, and what is set for single groups, as they are now. Later ones come in
+    /// with requests.
+    #[must_use]
+    pub fn with_topics(mut self, topics: &Arc<ClusterTopics>) -> Self {
+        self.soft.consumers.note_topics(topics);
+        self
     }
 
     /// How many groups there are.

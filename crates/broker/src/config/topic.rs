@@ -233,7 +233,7 @@ pub const TOPIC_SETTINGS: &[TopicSetting] = &[
 pub struct InvalidTopicConfig(pub String);
 
 /// The longest value of a topic setting, in bytes.
-const VALUE_BYTES_MAX: usize = 32_767;
+pub(super) const VALUE_BYTES_MAX: usize = 32_767;
 
 /// Checks all that is set for a topic, each value for itself and against the others in force.
 ///

@@ -1,4 +1,5 @@
-//! DescribeConfigs (32), versions 1–4: the settings of topics and of this broker, and where each value comes from.
+//! DescribeConfigs (32), versions 1–4: the settings of topics, of groups and of this broker, and where each value comes
+//! from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +12,8 @@ use milepost_wire::messages::describe_configs::{
 
 use super::{Context, Handled};
 use crate::config::{
-    BROKER_SETTINGS, BrokerSettings, Kind, Setting, Source, TOPIC_SETTINGS, TopicSetting, TopicSettings,
-    Values, broker_setting,
+    BROKER_SETTINGS, BrokerSettings, GROUP_SETTINGS, GroupSetting, Kind, Setting, Source, TOPIC_SETTINGS,
+    TopicSetting, TopicSettings, Values, broker_setting,
 };
 use crate::config_changes::ResourceType;
 use crate::node::Node;
@@ -21,6 +22,7 @@ use crate::topics;
 const SOURCE_TOPIC: i8 = 1;
 const SOURCE_STATIC_BROKER: i8 = 4;
 const SOURCE_DEFAULT: i8 = 5;
+const SOURCE_GROUP: i8 = 8;
 
 /// Which parts of each entry the client wants.
 #[derive(Clone, Copy)]
@@ -77,10 +79,19 @@ fn describe<'a>(
     let wanted = |name: &str| asked.is_none_or(|keys| keys.contains(&name));
     let values = &broker.settings.values;
     let kind = ResourceType::from_code(resource.resource_type).ok_or(ErrorCode::InvalidRequest)?;
-    if matches!(kind, ResourceType::ClientMetrics | ResourceType::Group) {
-        // None has settings of its own here; in Kafka, too, it need not exist.
-        let is_named = !resource.resource_name.is_empty();
-        return if is_named { Ok(Vec::new()) } else { Err(ErrorCode::InvalidRequest) };
+    if matches!(kind, ResourceType::ClientMetrics | ResourceType::Group) && resource.resource_name.is_empty()
+    {
+        return Err(ErrorCode::InvalidRequest);
+    }
+    if kind == ResourceType::ClientMetrics {
+        // There are none here; in Kafka, too, they need not exist.
+        return Ok(Vec::new());
+    }
+    if kind == ResourceType::Group {
+        // The group need not exist.
+        let own = broker.image.configs_of_group(resource.resource_name).map(|set| &set.configs);
+        let settings = GROUP_SETTINGS.iter().filter(|setting| wanted(setting.name));
+        return Ok(settings.map(|setting| group_entry(values, own, setting, wish)).collect());
     }
     if kind == ResourceType::Topic {
         topics::check_name(resource.resource_name).map_err(|_| ErrorCode::InvalidTopicException)?;
@@ -132,6 +143,35 @@ fn topic_entry<'a>(
         value: Some(TopicSettings::new(own, values).get(setting)),
         read_only: false,
         config_source: topic_source(values, own, setting),
+        is_sensitive: false,
+        synonyms,
+        config_type: type_code(setting.kind),
+        documentation: wish.documentation.then_some(setting.documentation),
+    }
+}
+
+fn group_entry<'a>(
+    values: &'a Values,
+    own: Option<&'a BTreeMap<String, String>>,
+    setting: &'static GroupSetting,
+    wish: Wish,
+) -> DescribeConfigsResourceResult<'a> {
+    let broker = broker_setting(setting.synonym);
+    let set = own.and_then(|own| own.get(setting.name)).map(String::as_str);
+    let mut synonyms = Vec::new();
+    if wish.synonyms {
+        let own = set.map(|value| DescribeConfigsSynonym {
+            name: setting.name,
+            value: Some(value),
+            source: SOURCE_GROUP,
+        });
+        synonyms = own.into_iter().chain(broker_synonyms(values, broker)).collect();
+    }
+    DescribeConfigsResourceResult {
+        name: setting.name,
+        value: Some(set.unwrap_or(values.get(broker).0)),
+        read_only: false,
+        config_source: if set.is_some() { SOURCE_GROUP } else { broker_source(values, broker) },
         is_sensitive: false,
         synonyms,
         config_type: type_code(setting.kind),

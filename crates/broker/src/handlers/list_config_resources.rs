@@ -28,7 +28,11 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ListConfig
             ResourceType::Broker | ResourceType::BrokerLogger => {
                 config_resources.push(resource(kind)(node_id.as_str()));
             }
-            ResourceType::ClientMetrics | ResourceType::Group => {}
+            ResourceType::Group => {
+                let groups = node.metadata.image().group_configs().map(|set| set.group.as_str());
+                config_resources.extend(groups.map(resource(kind)));
+            }
+            ResourceType::ClientMetrics => {}
         }
     }
     let error_code = asked.err().unwrap_or(ErrorCode::None);

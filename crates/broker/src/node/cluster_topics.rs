@@ -1,27 +1,35 @@
-//! The topics as the coordinators of consumer groups see them: made when somebody asks, and again after a change.
+//! The topics, and what is set for single groups, as the coordinators of consumer groups see them: made when somebody asks,
+//! and again after a change.
 
 use std::sync::Arc;
 
 use milepost_groups::ClusterTopics;
 use milepost_log::PartitionLog;
-use milepost_log::metadata::METADATA_PARTITION;
+use milepost_log::metadata::{METADATA_PARTITION, MetadataImage};
 
 use super::Node;
+use crate::config::{GroupSettings, Values};
 
 impl Node {
-    /// All topics. The version is a position in the metadata log, so it also grows over restarts.
+    /// All topics, and the settings of groups. The version is a position in the metadata log, so it also grows over restarts.
     pub(crate) fn cluster_topics(&mut self) -> Arc<ClusterTopics> {
         if let Some(known) = &self.cluster_topics {
             return Arc::clone(known);
         }
         let version = self.logs.log(METADATA_PARTITION).map(PartitionLog::high_watermark);
-        let topics = self
-            .metadata
-            .image()
-            .topics()
-            .map(|topic| (Arc::from(topic.name.as_str()), topic.id, topic.partition_count));
-        let made = Arc::new(ClusterTopics::new(version.map_or(0, |version| version.0), topics));
+        let version = version.map_or(0, |version| version.0);
+        let made = Arc::new(cluster_topics(version, self.metadata.image(), &self.settings.values));
         self.cluster_topics = Some(Arc::clone(&made));
         made
     }
+}
+
+/// What an image of the metadata says about topics and groups.
+pub(super) fn cluster_topics(version: i64, image: &MetadataImage, values: &Values) -> ClusterTopics {
+    let topics =
+        image.topics().map(|topic| (Arc::from(topic.name.as_str()), topic.id, topic.partition_count));
+    let group_configs = image
+        .group_configs()
+        .map(|set| (Arc::from(set.group.as_str()), GroupSettings::new(&set.configs, values).config()));
+    ClusterTopics::new(version, topics).with_group_configs(group_configs)
 }

@@ -56,6 +56,7 @@ impl Node {
                 }
                 MetadataChange::TopicDeleted(topic) => self.drop_topic(now, &topic),
                 MetadataChange::ProducerIdsTaken { to, .. } => self.producer_ids.reserved(to),
+                MetadataChange::GroupConfigsChanged => self.cluster_topics = None,
                 MetadataChange::ClusterIdChosen => {}
             }
         }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use milepost_coordinator::{Coordinators, Settings as RuntimeSettings};
 use milepost_groups::Groups;
-use milepost_log::metadata::{FirstRecords, LoadError, MetadataLog, ProposeError, Topic, new_offsets_topic};
+use milepost_log::metadata::{
+    FirstRecords, LoadError, METADATA_PARTITION, MetadataLog, ProposeError, Topic, new_offsets_topic,
+};
 use milepost_log::{LogSet, LogSettings, OpenError, RecoveryReport};
 use milepost_model::Now;
 use milepost_storage::Engine;
 
+use super::cluster_topics::cluster_topics;
 use super::{CommitTimes, Connections, GroupWaits, Node, Phase, TopicWaits};
 use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
 use crate::fetch_sessions::FetchSessions;
@@ -64,6 +67,8 @@ impl Node {
         metadata.remove_orphans(&mut logs);
         let offsets = offsets_topic(&metadata, &settings, random.as_mut())?;
         let group_settings = settings.groups.clone();
+        let metadata_end = logs.log(METADATA_PARTITION).map_or(0, |log| log.high_watermark().0);
+        let topics = Arc::new(cluster_topics(metadata_end, metadata.image(), &settings.values));
         let runtime = RuntimeSettings {
             commit_timeout_ms: settings.offsets_commit_timeout_ms,
             codec: settings.offsets_codec,
@@ -73,7 +78,7 @@ impl Node {
         random.fill(&mut seed);
         let hash_seed = u64::from_le_bytes(seed);
         let mut coordinators = Coordinators::new(offsets.id, offsets.partition_count, runtime, move |_| {
-            Groups::new(group_settings.clone(), hash_seed)
+            Groups::new(group_settings.clone(), hash_seed).with_topics(&topics)
         });
         // What a crash kept from being removed with its topic is removed once the shards are loaded.
         coordinators.on_topics_deleted(&mut logs, now, &metadata.take_deleted_before().into());

@@ -12,6 +12,7 @@ mod fetch_sessions;
 mod fetching;
 mod frames;
 mod group_admin;
+mod group_configs;
 mod harness;
 mod known_bugs;
 mod lasting;

@@ -97,7 +97,10 @@ fn beat(
     Ok(ConsumerHeartbeat {
         member_id,
         epoch: current.epoch,
-        heartbeat_interval_ms: turn.settings.consumer_heartbeat_interval_ms,
+        heartbeat_interval_ms: topics
+            .config_of(request.group_id)
+            .heartbeat_interval_ms
+            .unwrap_or(turn.settings.consumer_heartbeat_interval_ms),
         assignment: is_told.then(|| current.assigned.partitions()),
     })
 }
@@ -269,7 +272,8 @@ fn note_deadlines(
     let now = turn.now;
     let consumers = &mut turn.soft.consumers;
     let group_id = draft.group_id();
-    consumers.keep_session(group_id, member_id, now.monotonic.plus_ms(turn.settings.consumer_session_ms));
+    let session_ms = consumers.session_ms(group_id, turn.settings);
+    consumers.keep_session(group_id, member_id, now.monotonic.plus_ms(session_ms));
     if current.state != MemberState::UnrevokedPartitions {
         consumers.end_revocation(group_id, member_id);
     } else if current != before {

@@ -14,6 +14,7 @@ use milepost_model::Instant;
 
 use super::record::Epoch;
 use super::topics::ClusterTopics;
+use crate::GroupSettings;
 use crate::rebalance::Call;
 
 /// The soft state of all consumer groups of a shard.
@@ -68,10 +69,16 @@ impl ConsumerSoft {
     }
 
     /// A request brought the topics along. An older state than the one known is not taken.
-    pub(super) fn note_topics(&mut self, topics: &Arc<ClusterTopics>) {
+    pub(crate) fn note_topics(&mut self, topics: &Arc<ClusterTopics>) {
         if self.topics.as_ref().is_none_or(|known| known.version() < topics.version()) {
             self.topics = Some(Arc::clone(topics));
         }
+    }
+
+    /// How long a member of the group may be silent that speaks the consumer protocol.
+    pub(super) fn session_ms(&self, group_id: &str, settings: &GroupSettings) -> u64 {
+        let own = self.topics.as_ref().and_then(|topics| topics.config_of(group_id).session_ms);
+        own.unwrap_or(settings.consumer_session_ms)
     }
 
     pub(super) fn shared_topics(&self) -> Option<Arc<ClusterTopics>> {

@@ -18,7 +18,7 @@ pub(super) fn update_target(
     settings: &GroupSettings,
     now: Now,
 ) {
-    if draft.target_epoch().epoch >= draft.epoch() || !is_due(draft, settings, now) {
+    if draft.target_epoch().epoch >= draft.epoch() || !is_due(draft, topics, settings, now) {
         return;
     }
     let candidates: Vec<Candidate> = candidates(draft, topics);
@@ -39,8 +39,9 @@ pub(super) fn update_target(
     draft.write(ConsumerChange::TargetEpoch(Some(target)));
 }
 
-fn is_due(draft: &Draft<'_>, settings: &GroupSettings, now: Now) -> bool {
-    let interval_ms = settings.consumer_assignment_interval_ms;
+fn is_due(draft: &Draft<'_>, topics: &ClusterTopics, settings: &GroupSettings, now: Now) -> bool {
+    let own = topics.config_of(draft.group_id()).assignment_interval_ms;
+    let interval_ms = own.unwrap_or(settings.consumer_assignment_interval_ms);
     let since = draft.target_epoch().made_at;
     // A clock that went back since then must not hold assignments up for as long as it went back.
     let is_recent =

@@ -135,7 +135,7 @@ fn resolve(turn: &mut Turn<'_>, draft: &mut Draft<'_>, topics: &ClusterTopics) {
 pub(crate) fn on_consumer_group_loaded(turn: &mut Turn<'_>, hard: &HardGroup, group: &ConsumerGroup) {
     let now = turn.now.monotonic;
     for (member_id, member) in group.members() {
-        let session = now.plus_ms(turn.settings.consumer_session_ms);
+        let session = now.plus_ms(turn.soft.consumers.session_ms(hard.id(), turn.settings));
         turn.soft.consumers.keep_session(hard.id(), member_id, session);
         let current = group.current(member_id);
         if current.state == MemberState::UnrevokedPartitions {

@@ -1,4 +1,5 @@
-//! The topics of the cluster, as a value that comes in with a request. Made once each time a topic changes, and shared.
+//! The topics of the cluster, and what is set for single groups, as a value that comes in with a request. Made once each
+//! time something of that changes, and shared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,6 +16,18 @@ pub struct ClusterTopics {
     version: i64,
     topics: BTreeMap<Arc<str>, ClusterTopic>,
     names: BTreeMap<TopicId, Arc<str>>,
+    group_configs: BTreeMap<Arc<str>, GroupConfig>,
+}
+
+/// What is set for one consumer group. What is `None` is as the settings of the broker say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupConfig {
+    /// `consumer.session.timeout.ms`: how long a member may be silent.
+    pub session_ms: Option<u64>,
+    /// `consumer.heartbeat.interval.ms`: how often it is told to say something.
+    pub heartbeat_interval_ms: Option<i32>,
+    /// `consumer.assignment.interval.ms`: how long after a new assignment the next one is made at the earliest.
+    pub assignment_interval_ms: Option<u64>,
 }
 
 /// One topic.
@@ -36,7 +49,21 @@ impl ClusterTopics {
         });
         let topics: BTreeMap<_, _> = topics.collect();
         let names = topics.iter().map(|(name, topic)| (topic.id, Arc::clone(name))).collect();
-        Self { version, topics, names }
+        Self { version, topics, names, group_configs: BTreeMap::new() }
+    }
+
+    /// The same with what is set for single groups.
+    #[must_use]
+    pub fn with_group_configs(
+        self,
+        group_configs: impl IntoIterator<Item = (Arc<str>, GroupConfig)>,
+    ) -> Self {
+        Self { group_configs: group_configs.into_iter().collect(), ..self }
+    }
+
+    /// What is set for a group.
+    pub(crate) fn config_of(&self, group: &str) -> GroupConfig {
+        self.group_configs.get(group).copied().unwrap_or_default()
     }
 
     /// Which state of the topics this is.

@@ -100,6 +100,7 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
         "heartbeat" => heartbeat(machine, &words),
         "leave" => leave(machine, &words),
         "topics" => topics(machine, &words),
+        "group-config" => group_config(machine, &words),
         "consumer" => consumer(machine, &words),
         "describe-consumer" => {
             let group_id = words.group();
@@ -234,6 +235,23 @@ fn topics(machine: &mut Machine, words: &Words<'_>) -> Step {
         ((*name).into(), topic_id(id), count)
     });
     machine.topics = ClusterTopics::new(machine.topics.version() + 1, topics).into();
+    Step::default()
+}
+
+/// What is set for a group from now on; the topics stay.
+fn group_config(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let ms = |option: &str| words.ms(option).map(i64::unsigned_abs);
+    let config = GroupConfig {
+        session_ms: ms("session"),
+        heartbeat_interval_ms: ms("heartbeat").map(|ms| i32::try_from(ms).unwrap()),
+        assignment_interval_ms: ms("assignment-interval"),
+    };
+    let topics = machine.topics.names().map(|name| {
+        let topic = machine.topics.topic(name).expect("it has this name");
+        (std::sync::Arc::clone(name), topic.id, topic.partition_count)
+    });
+    let topics = ClusterTopics::new(machine.topics.version() + 1, topics);
+    machine.topics = topics.with_group_configs([(words.group().into(), config)]).into();
     Step::default()
 }
 

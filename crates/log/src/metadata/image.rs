@@ -27,6 +27,15 @@ pub struct Topic {
     pub configs: BTreeMap<String, String>,
 }
 
+/// What is set for one group, whether it exists or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupConfigs {
+    /// The group.
+    pub group: String,
+    /// What is set, by Kafka's names.
+    pub configs: BTreeMap<String, String>,
+}
+
 /// A record of the metadata log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataRecord {
@@ -41,6 +50,8 @@ pub enum MetadataRecord {
         /// The first id that is certainly free.
         next_producer_id: ProducerId,
     },
+    /// What is set for a group from here on; nothing, if there are no configs.
+    GroupConfigs(Arc<GroupConfigs>),
 }
 
 impl MetadataRecord {
@@ -63,9 +74,16 @@ impl MetadataRecord {
             Self::ProducerIdBlock { next_producer_id } => {
                 records::Record::ProducerIdBlock { next_producer_id: *next_producer_id }
             }
+            Self::GroupConfigs(set) if set.configs.is_empty() => {
+                records::Record::GroupConfigsDeletion(&set.group)
+            }
+            Self::GroupConfigs(set) => records::Record::GroupConfigs(records::GroupConfigs {
+                group: &set.group,
+                configs: set.configs.iter().map(|(key, value)| Config { key, value }).collect(),
+            }),
         };
         let mut key = Vec::new();
-        record.encode_key(&mut key);
+        record.encode_key(&mut key)?;
         Ok((key, record.encode_value()?))
     }
 
@@ -92,6 +110,18 @@ impl MetadataRecord {
             records::Record::ProducerIdBlock { next_producer_id } => {
                 Self::ProducerIdBlock { next_producer_id }
             }
+            records::Record::GroupConfigsDeletion(group) => {
+                let (group, configs) = (group.to_owned(), BTreeMap::new());
+                Self::GroupConfigs(Arc::new(GroupConfigs { group, configs }))
+            }
+            records::Record::GroupConfigs(set) => Self::GroupConfigs(Arc::new(GroupConfigs {
+                group: set.group.to_owned(),
+                configs: set
+                    .configs
+                    .iter()
+                    .map(|config| (config.key.to_owned(), config.value.to_owned()))
+                    .collect(),
+            })),
             records::Record::Unknown { record_type } => return Err(InvalidRecord::UnknownType(record_type)),
         })
     }
@@ -143,6 +173,8 @@ pub enum MetadataChange {
         /// The first that is free now.
         to: ProducerId,
     },
+    /// Something else is set for a group.
+    GroupConfigsChanged,
 }
 
 /// The state that the records up to some offset say.
@@ -152,6 +184,7 @@ pub struct MetadataImage {
     ids: BTreeMap<String, TopicId>,
     cluster_id: Option<String>,
     next_producer_id: ProducerId,
+    groups: BTreeMap<String, Arc<GroupConfigs>>,
 }
 
 impl Default for MetadataImage {
@@ -162,6 +195,7 @@ impl Default for MetadataImage {
             ids: BTreeMap::new(),
             cluster_id: None,
             next_producer_id: ProducerId(0),
+            groups: BTreeMap::new(),
         }
     }
 }
@@ -182,6 +216,17 @@ impl MetadataImage {
     #[must_use]
     pub fn topic_by_id(&self, id: TopicId) -> Option<&Arc<Topic>> {
         self.topics.get(&id)
+    }
+
+    /// The groups for which something is set, in the order of their ids.
+    pub fn group_configs(&self) -> impl Iterator<Item = &Arc<GroupConfigs>> {
+        self.groups.values()
+    }
+
+    /// What is set for a group, if anything is.
+    #[must_use]
+    pub fn configs_of_group(&self, group: &str) -> Option<&Arc<GroupConfigs>> {
+        self.groups.get(group)
     }
 
     /// The cluster's id; `None` before the first start is through.
@@ -222,6 +267,13 @@ impl MetadataImage {
                 }
                 self.next_producer_id = *to;
                 Ok(Some(MetadataChange::ProducerIdsTaken { from, to: *to }))
+            }
+            MetadataRecord::GroupConfigs(set) if set.configs.is_empty() => {
+                Ok(self.groups.remove(&set.group).map(|_| MetadataChange::GroupConfigsChanged))
+            }
+            MetadataRecord::GroupConfigs(set) => {
+                self.groups.insert(set.group.clone(), Arc::clone(set));
+                Ok(Some(MetadataChange::GroupConfigsChanged))
             }
         }
     }

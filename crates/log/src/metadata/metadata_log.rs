@@ -174,6 +174,16 @@ impl MetadataLog {
         }
     }
 
+    /// Whether what is set for a group is being changed.
+    #[must_use]
+    pub fn is_group_pending(&self, group: &str) -> bool {
+        match (self.image.configs_of_group(group), self.proposed.configs_of_group(group)) {
+            (None, None) => false,
+            (Some(durable), Some(proposed)) => !Arc::ptr_eq(durable, proposed),
+            _ => true,
+        }
+    }
+
     /// Whether anything is on its way.
     #[must_use]
     pub fn has_pending(&self) -> bool {

@@ -15,7 +15,7 @@ pub use first_records::{
     DEFAULT_OFFSETS_PARTITIONS, DEFAULT_OFFSETS_SEGMENT_BYTES, FirstRecords, OFFSETS_TOPIC,
     new_offsets_topic, offsets_partition_config, random_uuid,
 };
-pub use image::{InvalidRecord, MetadataChange, MetadataImage, MetadataRecord, Topic};
+pub use image::{GroupConfigs, InvalidRecord, MetadataChange, MetadataImage, MetadataRecord, Topic};
 pub use metadata_log::{
     LoadError, MAX_PENDING_PROPOSALS, METADATA_DIRECTORY, METADATA_PARTITION, MetadataLog, ProposeError,
 };

@@ -10,16 +10,19 @@
 //! | 1 | Topic | id | name, partition count, replication factor, internal, configs |
 //! | 2 | ClusterId | - | cluster id |
 //! | 3 | ProducerIdBlock | - | next producer id |
+//! | 4 | GroupConfigs | group | configs |
 //!
-//! A Topic tombstone deletes the topic. Type 0 is never used, so that zeroed bytes are never a record.
+//! A Topic tombstone deletes the topic, one of GroupConfigs all that is set for the group. Type 0 is never used, so that zeroed bytes are never a record.
 
 mod cluster_id;
+mod group_configs;
 mod producer_id_block;
 mod topic;
 
 #[cfg(test)]
 mod tests;
 
+pub use group_configs::GroupConfigs;
 pub use topic::{Config, Topic};
 
 use milepost_model::{ProducerId, TopicId};
@@ -41,6 +44,10 @@ pub enum Record<'a> {
         /// The first id that is certainly free.
         next_producer_id: ProducerId,
     },
+    /// Type 4: what is set for a group from here on, all of it.
+    GroupConfigs(GroupConfigs<'a>),
+    /// Type 4 without a value: nothing is set for the group.
+    GroupConfigsDeletion(&'a str),
     /// A type of a newer version. The rest of the state may rest on it, so a start must not pass over it.
     Unknown {
         /// The type.
@@ -69,6 +76,13 @@ impl<'a> Record<'a> {
                 let next_producer_id = producer_id_block::decode_value(present(value)?)?;
                 Self::ProducerIdBlock { next_producer_id }
             }
+            group_configs::TYPE => {
+                let group = GroupConfigs::decode_key(&mut key)?;
+                match value {
+                    None => Self::GroupConfigsDeletion(group),
+                    Some(value) => Self::GroupConfigs(GroupConfigs::decode_value(group, value)?),
+                }
+            }
             record_type => return Ok(Self::Unknown { record_type }),
         };
         key.finish()?;
@@ -76,7 +90,10 @@ impl<'a> Record<'a> {
     }
 
     /// Appends the key's bytes.
-    pub fn encode_key(&self, out: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    /// [`EncodeError::TooLong`].
+    pub fn encode_key(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         match self {
             Self::Topic(Topic { id, .. }) | Self::TopicDeletion(id) => {
                 put_i16(out, topic::TYPE);
@@ -84,8 +101,12 @@ impl<'a> Record<'a> {
             }
             Self::ClusterId(_) => put_i16(out, cluster_id::TYPE),
             Self::ProducerIdBlock { .. } => put_i16(out, producer_id_block::TYPE),
+            Self::GroupConfigs(GroupConfigs { group, .. }) | Self::GroupConfigsDeletion(group) => {
+                GroupConfigs::encode_key(group, out)?;
+            }
             Self::Unknown { record_type } => put_i16(out, *record_type),
         }
+        Ok(())
     }
 
     /// The value's bytes; `None` for a tombstone (and for a record that was not understood).
@@ -95,9 +116,10 @@ impl<'a> Record<'a> {
     pub fn encode_value(&self) -> Result<Option<Vec<u8>>, EncodeError> {
         let mut out = Vec::new();
         match self {
-            Self::TopicDeletion(_) | Self::Unknown { .. } => return Ok(None),
+            Self::TopicDeletion(_) | Self::GroupConfigsDeletion(_) | Self::Unknown { .. } => return Ok(None),
             Self::Topic(topic) => topic.encode_value(&mut out)?,
             Self::ClusterId(id) => cluster_id::encode_value(id, &mut out)?,
+            Self::GroupConfigs(configs) => configs.encode_value(&mut out)?,
             Self::ProducerIdBlock { next_producer_id } => {
                 producer_id_block::encode_value(*next_producer_id, &mut out);
             }

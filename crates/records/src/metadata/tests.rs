@@ -1,13 +1,13 @@
 use milepost_model::{ProducerId, TopicId};
 
-use super::{Config, Record, Topic};
+use super::{Config, GroupConfigs, Record, Topic};
 use crate::DecodeError;
 
 const ID: TopicId = TopicId([0xab; 16]);
 
 fn encoded(record: &Record<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
     let mut key = Vec::new();
-    record.encode_key(&mut key);
+    record.encode_key(&mut key).unwrap();
     (key, record.encode_value().unwrap())
 }
 
@@ -56,6 +56,13 @@ fn golden_bytes() {
         &[0, 3],
         Some(b"\0\0\0\0\0\0\0\0\x03\xe8\0"),
     );
+    let configs = vec![Config { key: "consumer.session.timeout.ms", value: "45000" }];
+    is_golden(
+        &Record::GroupConfigs(GroupConfigs { group: "g1", configs }),
+        b"\0\x04\x03g1",
+        Some(b"\0\0\x02\x1cconsumer.session.timeout.ms\x0645000\0\0"),
+    );
+    is_golden(&Record::GroupConfigsDeletion("g1"), b"\0\x04\x03g1", None);
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use milepost_model::{ProducerId, TopicId};
 
-use super::{InvalidRecord, MetadataChange, MetadataImage, MetadataRecord, Topic};
+use super::{GroupConfigs, InvalidRecord, MetadataChange, MetadataImage, MetadataRecord, Topic};
 
 fn topic(id: u8, name: &str, partition_count: i32) -> Arc<Topic> {
     Arc::new(Topic {
@@ -86,4 +86,31 @@ fn records_survive_their_bytes() {
         assert_eq!(MetadataRecord::decode(Some(&key), value.as_deref()), Ok(record));
     }
     assert_eq!(MetadataRecord::decode(Some(&[0, 9]), None), Err(InvalidRecord::UnknownType(9)));
+}
+
+fn group_configs(group: &str, configs: &[(&str, &str)]) -> MetadataRecord {
+    let configs = configs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    MetadataRecord::GroupConfigs(Arc::new(GroupConfigs { group: group.to_owned(), configs }))
+}
+
+#[test]
+fn what_is_set_for_a_group_is_replaced_whole_and_ends_when_nothing_is_left() {
+    let mut image = MetadataImage::default();
+    let set = group_configs("g", &[("consumer.session.timeout.ms", "45000")]);
+    let nothing = group_configs("g", &[]);
+    for record in [&set, &nothing, &group_configs("h", &[("a", "b")])] {
+        let (key, value) = record.encode().unwrap();
+        assert_eq!(MetadataRecord::decode(Some(&key), value.as_deref()).as_ref(), Ok(record));
+    }
+    assert_eq!(image.replay(&nothing), Ok(None));
+    assert_eq!(image.replay(&set), Ok(Some(MetadataChange::GroupConfigsChanged)));
+    assert_eq!(
+        image.replay(&group_configs("a", &[("x", "y")])),
+        Ok(Some(MetadataChange::GroupConfigsChanged))
+    );
+    assert_eq!(image.group_configs().map(|set| set.group.as_str()).collect::<Vec<_>>(), ["a", "g"]);
+    let configs = &image.configs_of_group("g").unwrap().configs;
+    assert_eq!(configs.get("consumer.session.timeout.ms").map(String::as_str), Some("45000"));
+    assert_eq!(image.replay(&nothing), Ok(Some(MetadataChange::GroupConfigsChanged)));
+    assert_eq!(image.configs_of_group("g"), None);
 }
