@@ -46,9 +46,9 @@ def settings(shell, kind, *flags):
     return found
 
 
-def alter(shell, name, *flags):
-    done = shell("kafka-configs", "--entity-type", "topics", "--entity-name", name, "--alter", *flags)
-    assert done.lines == [f"Completed updating config for topic {name}."]
+def alter(shell, name, *flags, kind="topic"):
+    done = shell("kafka-configs", "--entity-type", f"{kind}s", "--entity-name", name, "--alter", *flags)
+    assert done.lines == [f"Completed updating config for {kind} {name}."]
 
 
 def test_settings_of_a_topic(shell, name):
@@ -88,8 +88,23 @@ def test_settings_of_the_broker(shell):
 
 
 def test_settings_of_what_has_none(shell, name):
-    assert settings(shell, "groups", "--entity-name", name) == {}
     assert settings(shell, "client-metrics") == {}
+
+
+def test_settings_of_a_group(shell, name):
+    """The group need not exist."""
+    of_group = lambda *flags: settings(shell, "groups", "--entity-name", name, *flags)
+    assert of_group() == {}
+    everything = of_group("--all")
+    consumer = {"session.timeout.ms": "45000", "heartbeat.interval.ms": "5000", "assignment.interval.ms": "1000"}
+    for setting, value in consumer.items():
+        assert everything[f"consumer.{setting}"] == (value, ["DEFAULT_CONFIG"])
+    alter(shell, name, "--add-config", "consumer.session.timeout.ms=50000,consumer.assignment.interval.ms=0", kind="group")
+    changed = {"consumer.session.timeout.ms": "50000", "consumer.assignment.interval.ms": "0"}
+    shell.wait_for(lambda: {key: value for key, (value, _) in of_group().items()} == changed)
+    assert of_group()["consumer.session.timeout.ms"][1] == ["GROUP_CONFIG", "DEFAULT_CONFIG"]
+    alter(shell, name, "--delete-config", "consumer.session.timeout.ms,consumer.assignment.interval.ms", kind="group")
+    shell.wait_for(lambda: of_group() == {})
 
 
 def test_what_is_refused(shell, name):
@@ -101,6 +116,9 @@ def test_what_is_refused(shell, name):
 
     refused("Unknown topic config name: nonsense", "topics", name, "--add-config", "nonsense=1")
     refused("Invalid value abc for configuration retention.ms", "topics", name, "--add-config", "retention.ms=abc")
+    refused("Unknown group config name: nonsense", "groups", name, "--add-config", "nonsense=1")
+    of_session = "consumer.session.timeout.ms"
+    refused(f"{of_session} must be in the range 45000 to 60000", "groups", name, "--add-config", f"{of_session}=1000")
     refused("UnknownTopicOrPartitionException", "topics", f"{name}-none", "--add-config", "retention.ms=1000")
     refused("Cannot update these configs dynamically: [node.id]", "brokers", "1", "--add-config", "node.id=7")
     missing = shell("kafka-configs", "--entity-type", "topics", "--entity-name", f"{name}-none", "--describe")

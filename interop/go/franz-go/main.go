@@ -95,6 +95,9 @@ func (m *member) subscribe(with puppet.Arguments) (puppet.Answer, error) {
 	if instance := m.options.Settings["group.instance.id"]; instance != "" {
 		settings = append(settings, kgo.InstanceID(instance))
 	}
+	if m.options.Is("group.protocol", "consumer") {
+		settings = append(settings, kgo.ServerSideBalancer())
+	}
 	m.topic = with["topic"]
 	var err error
 	m.consumer, err = kgo.NewClient(settings...)
