@@ -39,6 +39,7 @@ pub use record::{
     Assignment, ClassicMember, ConsumerChange, ConsumerMember, ConsumerRecord, CurrentAssignment, Epoch,
     GroupEpoch, OwnedPartitions, ResolvedRegex, TargetEpoch,
 };
+pub use regex::NamePattern;
 pub use topics::{ClusterTopic, ClusterTopics, GroupConfig};
 
 pub(crate) use codec::{decode, encode};
@@ -47,7 +48,7 @@ pub(crate) use draft::Draft;
 pub(crate) use heartbeat::consumer_group_heartbeat;
 pub(crate) use leave::leave_consumer_group;
 pub(crate) use mixed::{heartbeat_in_consumer_group, join_consumer_group, sync_in_consumer_group};
-pub(crate) use offsets::{check_commit, check_fetch};
+pub(crate) use offsets::{check_commit, check_fetch, check_transactional_commit};
 pub(crate) use soft::ConsumerSoft;
 pub(crate) use state::ConsumerGroup;
 pub(crate) use timers::{on_consumer_group_deadline, on_consumer_group_loaded};

@@ -36,8 +36,8 @@ mod view;
 
 pub use consumer::{
     Assignment, Assignor, ClassicMember, ClusterTopic, ClusterTopics, ConsumerChange, ConsumerMember,
-    ConsumerRecord, CurrentAssignment, Epoch, GroupConfig, GroupEpoch, MigrationPolicy, OwnedPartitions,
-    ResolvedRegex, TargetEpoch,
+    ConsumerRecord, CurrentAssignment, Epoch, GroupConfig, GroupEpoch, MigrationPolicy, NamePattern,
+    OwnedPartitions, ResolvedRegex, TargetEpoch,
 };
 pub use counts::{GroupCensus, GroupCounts};
 pub use error::{EmbeddedRefusal, GroupError};
@@ -53,6 +53,7 @@ pub use request::{
     HeartbeatStep, HowToLeave, JoinGroup, JoinProtocol, LeaveGroup, LeavingMember, ListGroups,
     MemberAssignment, MissingGroup, NewMember, OffsetCommit, OffsetDelete, OffsetFetch, OffsetToCommit,
     PartitionToDelete, PartitionToFetch, PartitionsToFetch, Request, Stability, StaticLeader, SyncGroup,
+    TxnOffsetCommit,
 };
 pub use settings::GroupSettings;
 pub use shard::Groups;

@@ -3,6 +3,7 @@
 mod commit;
 mod delete;
 mod fetch;
+mod transactional;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::{OffsetRecord, Record};
 pub(crate) use commit::{check_offset, offset_commit, offset_record};
 pub(crate) use delete::{offset_delete, tombstones_of_topics};
 pub(crate) use fetch::offset_fetch;
+pub(crate) use transactional::txn_offset_commit;
 
 /// The record that deletes a committed offset.
 pub(crate) fn tombstone(group: &HardGroup, topic: &Arc<str>, partition: PartitionIndex) -> Record {

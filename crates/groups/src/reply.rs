@@ -24,6 +24,8 @@ pub enum Reply {
     DescribeConsumerGroup(Result<DescribedConsumerGroup, GroupError>),
     /// To OffsetCommit: what was *not* stored; all else was. An error: nothing was.
     OffsetCommit(Result<Vec<OffsetRefused>, GroupError>),
+    /// To TxnOffsetCommit: what was *not* stored; all else is pending. An error: nothing was.
+    TxnOffsetCommit(Result<Vec<OffsetRefused>, GroupError>),
     /// To OffsetFetch for named partitions: one result for each, in the request's order.
     OffsetFetch(Vec<Result<Option<CommittedOffset>, GroupError>>),
     /// To OffsetFetch for all partitions.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use milepost_model::{Generation, LeaderEpoch, Offset, PartitionIndex, TopicId};
+use milepost_model::{Generation, LeaderEpoch, Offset, PartitionIndex, ProducerIdentity, TopicId};
 
 use crate::GroupState;
 use crate::consumer::{Assignment, ClusterTopics, Epoch};
@@ -27,6 +27,8 @@ pub enum Request<'a> {
     DescribeConsumerGroup(DescribeGroup<'a>),
     /// Offsets are committed.
     OffsetCommit(OffsetCommit<'a>),
+    /// Offsets are committed within a producer's transaction.
+    TxnOffsetCommit(TxnOffsetCommit<'a>),
     /// Committed offsets are asked for.
     OffsetFetch(OffsetFetch<'a>),
     /// Which groups are there?
@@ -231,6 +233,25 @@ pub struct OffsetCommit<'a> {
     pub retention_ms: Option<i64>,
     /// What a member of a group that does not exist is told.
     pub missing_group: MissingGroup,
+    /// The offsets, in the request's order. Those of one topic follow each other.
+    pub offsets: Vec<OffsetToCommit<'a>>,
+}
+
+/// TxnOffsetCommit. The edge has checked that the topics exist, and that the partition of `__consumer_offsets` is part of
+/// the transaction.
+#[derive(Clone, Debug)]
+pub struct TxnOffsetCommit<'a> {
+    /// The group; empty is refused.
+    pub group_id: &'a str,
+    /// The member; `None` (or "") for someone outside group management.
+    pub member_id: Option<&'a str>,
+    /// The id of a static member.
+    pub group_instance_id: Option<&'a str>,
+    /// The member's generation, or its epoch in a consumer group; `None` (a negative number on the wire) for someone
+    /// outside group management.
+    pub generation: Option<Generation>,
+    /// Whose transaction it is.
+    pub producer: ProducerIdentity,
     /// The offsets, in the request's order. Those of one topic follow each other.
     pub offsets: Vec<OffsetToCommit<'a>>,
 }

@@ -102,6 +102,7 @@ impl Shard for Groups {
                 consumer::describe_consumer_group(&mut turn, ticket, request);
             }
             Request::OffsetCommit(request) => offsets::offset_commit(&mut turn, ticket, request),
+            Request::TxnOffsetCommit(request) => offsets::txn_offset_commit(&mut turn, ticket, request),
             Request::OffsetFetch(request) => offsets::offset_fetch(&mut turn, ticket, request),
             Request::ListGroups(request) => admin::list_groups(&mut turn, ticket, request),
             Request::DescribeGroup(request) => admin::describe_group(&mut turn, ticket, request),

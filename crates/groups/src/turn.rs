@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use milepost_model::{Atomicity, DependsOn, NoEffect, Now, Outcome, Ticket};
+use milepost_model::{Atomicity, DependsOn, NoEffect, Now, Origin, Outcome, Ticket};
 
 use crate::hard::{Hard, HardGroup};
 use crate::soft::{Soft, SoftGroup};
@@ -21,6 +21,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) records: Vec<Record>,
     /// What the records do not say by themselves.
     pub(crate) counts: GroupCounts,
+    /// Who writes the records.
+    pub(crate) origin: Origin,
     replies: Vec<(Ticket, Reply)>,
     depends_on: DependsOn,
 }
@@ -34,6 +36,7 @@ impl<'a> Turn<'a> {
             soft,
             records: Vec::new(),
             counts: GroupCounts::default(),
+            origin: Origin::Plain,
             replies: Vec::new(),
             depends_on: DependsOn::Nothing,
         }
@@ -70,6 +73,7 @@ impl<'a> Turn<'a> {
         Outcome {
             records: self.records,
             atomicity,
+            origin: self.origin,
             replies: self.replies,
             effects: Vec::new(),
             counts,

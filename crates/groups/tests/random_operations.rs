@@ -304,7 +304,7 @@ impl Run {
             Restart => self.command("restart", None),
             Disk { is_full } => self.machine.is_full = is_full,
             Transactional { group, partition, producer } => {
-                self.command(&format!("transactional g{group} t1:{partition}=7 producer={producer}"), None);
+                self.command(&format!("txn-commit g{group} t1:{partition}=7 producer={producer}"), None);
             }
             Marker { producer, commit } => {
                 let end = if commit { "commit" } else { "abort" };

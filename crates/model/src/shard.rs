@@ -58,6 +58,8 @@ pub struct Outcome<R, P, E = NoEffect, C = ()> {
     pub records: Vec<R>,
     /// How the records may be cut into batches.
     pub atomicity: Atomicity,
+    /// Who writes the records. Those of a producer's transaction are a batch of their own.
+    pub origin: Origin,
     /// Answers to this request or to earlier ones that were waiting.
     pub replies: Vec<(Ticket, P)>,
     /// What is to be done outside of the shard. It is asked for no sooner than a reply could leave: once all of the
@@ -76,6 +78,7 @@ impl<R, P, E, C: Default> Outcome<R, P, E, C> {
         Self {
             records: Vec::new(),
             atomicity: Atomicity::OneBatch,
+            origin: Origin::Plain,
             replies: Vec::new(),
             effects: Vec::new(),
             counts: C::default(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use milepost_model::{Atomicity, DependsOn, LeaderEpoch, Now, Outcome, Ticket};
+use milepost_model::{Atomicity, DependsOn, LeaderEpoch, Now, Origin, Outcome, Ticket};
 
 use crate::hard::{Hard, HardTransaction};
 use crate::soft::Soft;
@@ -77,6 +77,7 @@ impl<'a> Turn<'a> {
         Outcome {
             records: self.records,
             atomicity,
+            origin: Origin::Plain,
             replies: self.replies,
             effects: self.effects,
             counts: (),

@@ -1,11 +1,11 @@
 //! Who may commit and fetch offsets of a consumer group: members, in the epoch they are in.
 
-use milepost_model::{PartitionIndex, TopicId};
+use milepost_model::{Generation, PartitionIndex, TopicId};
 
 use super::ConsumerGroup;
 use super::record::{ConsumerMember, CurrentAssignment, Epoch};
 use crate::GroupError;
-use crate::request::{MissingGroup, OffsetCommit, OffsetFetch};
+use crate::request::{MissingGroup, OffsetCommit, OffsetFetch, TxnOffsetCommit};
 
 /// What a committer may commit.
 #[derive(Debug)]
@@ -55,8 +55,30 @@ pub(crate) fn check_commit(
         // Such an old version does not know the errors that fence a member of a consumer group.
         return Err(GroupError::UnsupportedVersion);
     }
+    check_epoch(group, (member_id, member), request.generation)
+}
+
+/// As [`check_commit`], for a commit within a transaction, by somebody who says who it is. The versions that members of
+/// consumer groups may use are no matter here, as in Kafka.
+pub(crate) fn check_transactional_commit(
+    group: &ConsumerGroup,
+    request: &TxnOffsetCommit<'_>,
+) -> Result<Committed, GroupError> {
+    if request.generation.is_none() && group.members().is_empty() {
+        return Ok(Committed::Anything);
+    }
+    let member_id = request.member_id.unwrap_or_default();
+    let member = group.member(member_id).ok_or(GroupError::UnknownMemberId)?;
+    check_epoch(group, (member_id, member), request.generation)
+}
+
+fn check_epoch(
+    group: &ConsumerGroup,
+    (member_id, member): (&str, &ConsumerMember),
+    generation: Option<Generation>,
+) -> Result<Committed, GroupError> {
     let current = group.current(member_id);
-    let epoch = request.generation.map_or(Epoch(-1), |generation| Epoch(generation.0));
+    let epoch = generation.map_or(Epoch(-1), |generation| Epoch(generation.0));
     if epoch == current.epoch {
         Ok(Committed::Anything)
     } else if epoch > current.epoch {

@@ -16,6 +16,26 @@ const COMPILED_BYTES_MAX: usize = 4 << 20;
 /// The deepest nesting of groups.
 const NESTING_MAX: u32 = 100;
 
+/// A pattern for whole names, in the syntax of RE2.
+#[derive(Clone, Debug)]
+pub struct NamePattern(Regex);
+
+impl NamePattern {
+    /// Compiles a pattern that a client sent.
+    ///
+    /// # Errors
+    /// [`GroupError::InvalidRegularExpression`].
+    pub fn compile(pattern: &str) -> Result<Self, GroupError> {
+        compile(pattern).map(Self)
+    }
+
+    /// Whether the whole name matches.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        self.0.is_match(name)
+    }
+}
+
 /// Compiles an expression that a member wants to subscribe to.
 pub(super) fn compile(pattern: &str) -> Result<Regex, GroupError> {
     let translated = translate(pattern).ok_or(GroupError::InvalidRegularExpression)?;

@@ -1,6 +1,6 @@
 //! Offsets inside open transactions, per producer, with an index by partition (KAFKA-19160).
 //!
-//! No request writes such records yet; logs that other brokers wrote hold them, and a replay must do them justice.
+//! A TxnOffsetCommit puts them here, and the marker of the transaction takes them out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

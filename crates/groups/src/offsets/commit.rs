@@ -37,7 +37,8 @@ pub(crate) fn offset_commit(turn: &mut Turn<'_>, ticket: Ticket, request: &Offse
         classic::keep_session(turn, request.group_id, member_id, session_ms);
     }
     let group = hard.map_or_else(|| request.group_id.into(), |hard| Arc::clone(hard.id()));
-    let refused = record_offsets(turn, &group, request);
+    let expire_timestamp = request.retention_ms.map(|retention_ms| turn.now.wall.plus_ms(retention_ms));
+    let refused = record_offsets(turn, &group, &request.offsets, expire_timestamp);
     turn.answer(hard, ticket, Reply::OffsetCommit(Ok(refused)));
 }
 
@@ -96,13 +97,17 @@ fn check_existing<'a>(view: &GroupView<'a>, request: &OffsetCommit<'_>) -> Resul
 }
 
 /// Makes the records. Returns what is refused by itself.
-fn record_offsets(turn: &mut Turn<'_>, group: &Arc<str>, request: &OffsetCommit<'_>) -> Vec<OffsetRefused> {
+pub(super) fn record_offsets(
+    turn: &mut Turn<'_>,
+    group: &Arc<str>,
+    offsets: &[OffsetToCommit<'_>],
+    expire_timestamp: Option<Timestamp>,
+) -> Vec<OffsetRefused> {
     let now = turn.now.wall;
-    let expire_timestamp = request.retention_ms.map(|retention_ms| now.plus_ms(retention_ms));
     let mut refused = Vec::new();
     let mut topic: Option<Arc<str>> = None;
-    turn.records.reserve(request.offsets.len());
-    for (index, offset) in request.offsets.iter().enumerate() {
+    turn.records.reserve(offsets.len());
+    for (index, offset) in offsets.iter().enumerate() {
         if let Err(error) = check_offset(turn, offset) {
             refused.push(OffsetRefused { index, error });
             continue;

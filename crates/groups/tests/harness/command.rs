@@ -6,7 +6,7 @@ use milepost_model::{
     WithoutId,
 };
 
-use super::{Machine, Step, embedded};
+use super::{Machine, Step, embedded, producer_of};
 
 /// The words of one line: the verb, the plain words after it, and the `name=value` words.
 struct Words<'a> {
@@ -108,6 +108,7 @@ pub(crate) fn run(machine: &mut Machine, line: &str, members: &mut u32) -> Step 
             machine.handle("describe", Some(group_id), request)
         }
         "commit" => commit(machine, &words),
+        "txn-commit" => txn_commit(machine, &words),
         "fetch" => fetch(machine, &words),
         "list" => list(machine, &words),
         "describe" => {
@@ -341,6 +342,23 @@ fn commit(machine: &mut Machine, words: &Words<'_>) -> Step {
         offsets: offsets_to_commit(words, metadata),
     };
     machine.handle("commit", Some(words.group()), Request::OffsetCommit(request))
+}
+
+fn txn_commit(machine: &mut Machine, words: &Words<'_>) -> Step {
+    let repeated = words.number("metadata-length").map(|length| "x".repeat(usize::try_from(length).unwrap()));
+    let mut offsets = offsets_to_commit(words, words.get("metadata").unwrap_or_default());
+    if let (Some(metadata), Some(last)) = (repeated.as_deref(), offsets.last_mut()) {
+        last.metadata = metadata;
+    }
+    let request = TxnOffsetCommit {
+        group_id: words.group(),
+        member_id: words.get("member"),
+        group_instance_id: words.get("instance"),
+        generation: words.generation(),
+        producer: producer_of(i64::from(words.number("producer").expect("producer is missing"))),
+        offsets,
+    };
+    machine.handle("txn-commit", Some(words.group()), Request::TxnOffsetCommit(request))
 }
 
 fn offsets_to_commit<'a>(words: &Words<'a>, metadata: &'a str) -> Vec<OffsetToCommit<'a>> {

@@ -112,13 +112,16 @@ impl Machine {
         self.open.insert(ticket, (label.to_owned(), group.map(str::to_owned)));
         let accepted = match &request {
             Request::OffsetCommit(commit) => commit.generation,
+            Request::TxnOffsetCommit(commit) => commit.generation,
             Request::Embedded(EmbeddedRequest::Commit { generation, .. }) => Some(*generation),
             _ => None,
         };
         let outcome = self.shard.handle(self.now, ticket, request);
         let is_accepted = !self.is_full
             && match outcome.replies.first() {
-                Some((_, Reply::OffsetCommit(Ok(refused)))) => refused.is_empty(),
+                Some((_, Reply::OffsetCommit(Ok(refused)) | Reply::TxnOffsetCommit(Ok(refused)))) => {
+                    refused.is_empty()
+                }
                 Some((_, Reply::Embedded(result))) => result.is_ok(),
                 _ => false,
             };
@@ -270,7 +273,7 @@ impl Machine {
         self.generations_before.clone_from(&self.generations);
         self.counts.add(outcome.counts);
         for record in &outcome.records {
-            self.write(record, Origin::Plain);
+            self.write(record, outcome.origin);
         }
         self.ended.clear();
         self.consumer_groups.check_owners();
@@ -358,7 +361,8 @@ impl Step {
     }
 }
 
-fn producer_of(id: i64) -> ProducerIdentity {
+/// The producer of a number, in its first epoch.
+pub(crate) fn producer_of(id: i64) -> ProducerIdentity {
     ProducerIdentity { id: ProducerId(id), epoch: ProducerEpoch(0) }
 }
 

@@ -190,12 +190,14 @@ fn reply(label: &str, reply: &Reply) -> Vec<String> {
         Reply::LeaveGroup(Ok(results)) | Reply::DeleteGroups(results) | Reply::OffsetDelete(Ok(results)) => {
             one(results.iter().map(|result| self::result(*result)).collect::<Vec<_>>().join(", "))
         }
-        Reply::OffsetCommit(Ok(refused)) if refused.is_empty() => one("ok".to_owned()),
-        Reply::OffsetCommit(Ok(refused)) => {
+        Reply::OffsetCommit(Ok(refused)) | Reply::TxnOffsetCommit(Ok(refused)) if refused.is_empty() => {
+            one("ok".to_owned())
+        }
+        Reply::OffsetCommit(Ok(refused)) | Reply::TxnOffsetCommit(Ok(refused)) => {
             let each = refused.iter().map(|refused| format!("offset {}: {:?}", refused.index, refused.error));
             one(format!("ok but {}", each.collect::<Vec<_>>().join(", ")))
         }
-        Reply::OffsetCommit(Err(error)) => one(format!("{error:?}")),
+        Reply::OffsetCommit(Err(error)) | Reply::TxnOffsetCommit(Err(error)) => one(format!("{error:?}")),
         Reply::OffsetFetch(results) => {
             let each = results.iter().map(|result| match result {
                 Ok(None) => "none".to_owned(),
