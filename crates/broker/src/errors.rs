@@ -49,6 +49,7 @@ pub(crate) fn of_runtime(refusal: RuntimeRefusal) -> ErrorCode {
         RuntimeRefusal::TimedOut | RuntimeRefusal::NoSpace | RuntimeRefusal::Busy => {
             ErrorCode::CoordinatorNotAvailable
         }
+        RuntimeRefusal::FencedProducer => ErrorCode::InvalidProducerEpoch,
         RuntimeRefusal::TooLarge => ErrorCode::UnknownServerError,
     }
 }

@@ -23,6 +23,8 @@ pub enum Refusal {
     TimedOut,
     /// The records do not fit one batch of the topic (`max.message.bytes`, `segment.bytes`). Nothing was written.
     TooLarge,
+    /// The log refuses the producer of a transactional write: a later epoch of it is known. Nothing was written.
+    FencedProducer,
     /// The disk is full. Nothing was written; it heals without a restart.
     NoSpace,
     /// Too many requests are open ([`Settings::max_open_tickets`]).

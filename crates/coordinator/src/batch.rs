@@ -1,7 +1,7 @@
 //! The open batch: records that were replayed and wait to be appended, at the offsets they will have.
 
 use milepost_batch::{BatchBuilder, BatchOptions, BuilderFull, Codec, HEADER_BYTES};
-use milepost_model::{Encoded, Offset, Timestamp};
+use milepost_model::{Encoded, Offset, ProducerIdentity, Timestamp};
 
 /// The most that a record of a batch takes besides its key and value: five lengths and deltas of at most five bytes,
 /// a time delta of at most ten, attributes, and no headers.
@@ -74,6 +74,12 @@ impl OpenBatch {
         Ok(offset)
     }
 
+    /// An empty batch begins further on: something else was appended.
+    pub(crate) fn begin_at(&mut self, base: Offset) {
+        debug_assert!(self.is_empty(), "the offsets of records were told already");
+        self.base = base;
+    }
+
     /// The finished batch; an empty one takes its place, right behind it.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let next = self.next();
@@ -82,6 +88,21 @@ impl OpenBatch {
         self.base = next;
         batch
     }
+}
+
+/// The batch of one outcome within a producer's transaction.
+pub(crate) fn transactional_batch(
+    codec: Codec,
+    producer: ProducerIdentity,
+    base: Offset,
+    time: Timestamp,
+    records: &[Encoded],
+) -> Result<Vec<u8>, BuilderFull> {
+    let mut builder = BatchBuilder::new(BatchOptions { codec, ..BatchOptions::coordinator(Some(producer)) });
+    for record in records {
+        builder.append(time, Some(&record.key), record.value.as_deref(), &[])?;
+    }
+    Ok(builder.build(base))
 }
 
 fn options(codec: Codec) -> BatchOptions {

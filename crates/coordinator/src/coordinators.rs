@@ -8,9 +8,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use milepost_log::LogSet;
+use milepost_batch::Marker;
+use milepost_log::{AppendError, LogSet, MarkerEpoch};
 use milepost_model::{
-    Counts, DeletedTopic, Instant, Latencies, Now, PartitionIndex, Shard, Ticket, TopicId, TopicPartition,
+    Counts, DeletedTopic, Instant, Latencies, Now, Offset, PartitionIndex, ProducerIdentity, Shard, Ticket,
+    TopicId, TopicPartition,
 };
 
 use crate::{Answer, Failure, LoadProgress, Refusal, Settings, ShardRuntime, ShardStatus};
@@ -134,6 +136,11 @@ impl<S: Shard> Coordinators<S> {
         !self.loading.is_empty()
     }
 
+    /// Whether [`Coordinators::flush`] would append something.
+    pub fn has_open_batches(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
     /// Loads about `budget_bytes` of the next shard whose turn it is.
     pub fn load_step(&mut self, logs: &mut LogSet, now: Now, budget_bytes: usize) {
         let Some(index) = self.loading.pop_front() else { return };
@@ -167,6 +174,26 @@ impl<S: Shard> Coordinators<S> {
             }
             None => self.answers.push((ticket, Answer::Refused(Refusal::NotCoordinator))),
         }
+    }
+
+    /// Writes the end of a producer's transaction into a shard's log; see [`ShardRuntime::append_marker`].
+    ///
+    /// # Errors
+    /// What the log says.
+    pub fn append_marker(
+        &mut self,
+        logs: &mut LogSet,
+        now: Now,
+        partition: PartitionIndex,
+        producer: ProducerIdentity,
+        marker: Marker,
+        rule: MarkerEpoch,
+    ) -> Result<Offset, AppendError> {
+        let index = index_of(partition).filter(|&index| index < self.shards.len());
+        let index = index.ok_or(AppendError::UnknownPartition)?;
+        let appended = self.shards[index].append_marker(logs, now, producer, marker, rule);
+        self.after(index);
+        appended
     }
 
     /// Tells every shard of deleted topics; one that is being loaded hears of them when it is loaded, and one that could

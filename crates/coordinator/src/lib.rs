@@ -15,6 +15,8 @@
 //! - an effect is handed over no sooner than an answer could leave, and not at all if the record it rests on was not
 //!   written;
 //! - hard state changes by replay only, and only for records that are in the open batch or in the log;
+//! - what a producer's transaction writes is a batch of its own, appended before it is replayed, so that the log can
+//!   still refuse the producer;
 //! - the open batch begins where the log ends, or the shard is thrown away and loaded again (I5).
 
 mod answer;
@@ -26,6 +28,7 @@ mod effects;
 mod load;
 mod runtime;
 mod tickets;
+mod transactional;
 
 #[cfg(test)]
 mod tests;

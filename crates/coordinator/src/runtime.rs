@@ -42,26 +42,35 @@ pub enum ShardStatus<'a> {
     Closed,
 }
 
-enum State<S> {
+pub(crate) enum State<S> {
     Loading(Load<S>),
     Active(Active<S>),
     Failed(Failure),
     Closed,
 }
 
-struct Active<S> {
-    shard: S,
-    batch: OpenBatch,
+pub(crate) struct Active<S> {
+    pub(crate) shard: S,
+    pub(crate) batch: OpenBatch,
     /// Deadlines rest until then, because what the last one wrote was refused.
     retry_at: Option<Instant>,
 }
 
 /// Why the records of an outcome were not written.
-enum Unwritten {
+pub(crate) enum Unwritten {
     /// Nothing was replayed either.
     Refused(Refusal),
     /// The state and the log may differ now.
     Broken(String),
+}
+
+/// How many bytes of records must fit one batch.
+#[derive(Clone, Copy)]
+pub(crate) enum Size {
+    /// They do as they are.
+    Plain(usize),
+    /// They do compressed, in a batch of their own.
+    Compressed(usize),
 }
 
 /// What became of an outcome.
@@ -76,10 +85,10 @@ enum Carried {
 
 /// One shard over one partition.
 pub struct ShardRuntime<S: Shard> {
-    id: TopicPartition,
+    pub(crate) id: TopicPartition,
     make: Arc<MakeShard<S>>,
-    settings: Settings,
-    state: State<S>,
+    pub(crate) settings: Settings,
+    pub(crate) state: State<S>,
     deletions: Deletions,
     counts: HeldCounts<S::Counts>,
     /// What its last load took.
@@ -88,7 +97,7 @@ pub struct ShardRuntime<S: Shard> {
     answers: Vec<(Ticket, Answer<S::Reply>)>,
     effects: Effects<S::Effect>,
     /// Room for the bytes of one outcome's records, kept from one to the next.
-    encoded: Vec<Encoded>,
+    pub(crate) encoded: Vec<Encoded>,
 }
 
 impl<S: Shard> ShardRuntime<S> {
@@ -244,7 +253,13 @@ impl<S: Shard> ShardRuntime<S> {
         let until = if outcome.records.is_empty() {
             self.dependency(logs, outcome.depends_on)
         } else {
-            match self.write(logs, now, outcome.records, outcome.atomicity) {
+            let written = match outcome.origin {
+                Origin::Plain => self.write(logs, now, outcome.records, outcome.atomicity),
+                Origin::Transactional(producer) => {
+                    self.write_transactional(logs, now, outcome.records, producer)
+                }
+            };
+            match written {
                 Ok(last) => Some(last),
                 Err(Unwritten::Refused(refusal)) => {
                     self.refuse(now, refusal, outcome.replies.into_iter().map(|(ticket, _)| ticket), asker);
@@ -291,6 +306,40 @@ impl<S: Shard> ShardRuntime<S> {
         records: Vec<S::Record>,
         atomicity: Atomicity,
     ) -> Result<Offset, Unwritten> {
+        let size = self.encode(logs, now, &records, atomicity)?;
+        let State::Active(active) = &mut self.state else {
+            return Err(Unwritten::Refused(Refusal::NotCoordinator));
+        };
+        let max_batch_bytes = max_batch_bytes(logs, self.id);
+        let (Size::Plain(together_bytes) | Size::Compressed(together_bytes)) = size;
+        if !active.batch.has_room(together_bytes, max_batch_bytes) {
+            active.append(logs, self.id, now)?;
+        }
+        if active.batch.is_empty() {
+            active.check_base(logs, self.id)?;
+        }
+        for (record, encoded) in records.into_iter().zip(&self.encoded) {
+            let is_plain = matches!(size, Size::Plain(_));
+            if is_plain && !active.batch.has_room(record_bytes(encoded), max_batch_bytes) {
+                active.append(logs, self.id, now)?;
+            }
+            let pushed = active.batch.push(now.wall, encoded);
+            let position = pushed.map_err(|full| Unwritten::Broken(full.to_string()))?;
+            active.shard.replay(position, Origin::Plain, record);
+        }
+        let last = active.batch.next().plus(-1);
+        self.give_back_room();
+        Ok(last)
+    }
+
+    /// Encodes the records of an outcome, and says how much must fit one batch. Nothing has happened yet.
+    pub(crate) fn encode(
+        &mut self,
+        logs: &LogSet,
+        now: Now,
+        records: &[S::Record],
+        atomicity: Atomicity,
+    ) -> Result<Size, Unwritten> {
         let State::Active(active) = &mut self.state else {
             return Err(Unwritten::Refused(Refusal::NotCoordinator));
         };
@@ -300,12 +349,12 @@ impl<S: Shard> ShardRuntime<S> {
         for (record, into) in records.iter().zip(encoded.iter_mut()) {
             active.shard.encode(record, into);
         }
-        let max_batch_bytes = max_batch_bytes(logs, self.id);
         let sizes = encoded.iter().map(record_bytes);
         let together_bytes = match atomicity {
             Atomicity::OneBatch => sizes.sum(),
             Atomicity::MaySplit => sizes.max().unwrap_or(0),
         };
+        let max_batch_bytes = max_batch_bytes(logs, self.id);
         let is_large = !fits_alone(together_bytes, max_batch_bytes);
         let may_be_split = atomicity == Atomicity::MaySplit;
         if is_large && (may_be_split || !active.batch.fits_compressed(now.wall, encoded, max_batch_bytes)) {
@@ -314,24 +363,14 @@ impl<S: Shard> ShardRuntime<S> {
         if logs.space() == Space::Full {
             return Err(Unwritten::Refused(Refusal::NoSpace));
         }
-        if !active.batch.has_room(together_bytes, max_batch_bytes) {
-            active.append(logs, self.id, now)?;
-        }
-        if active.batch.is_empty() {
-            active.check_base(logs, self.id)?;
-        }
-        for (record, encoded) in records.into_iter().zip(&*encoded) {
-            if !is_large && !active.batch.has_room(record_bytes(encoded), max_batch_bytes) {
-                active.append(logs, self.id, now)?;
-            }
-            let pushed = active.batch.push(now.wall, encoded);
-            let position = pushed.map_err(|full| Unwritten::Broken(full.to_string()))?;
-            active.shard.replay(position, Origin::Plain, record);
-        }
-        for large in encoded.iter_mut().filter(|one| one.room_bytes() > KEPT_ENCODED_BYTES) {
+        Ok(if is_large { Size::Compressed(together_bytes) } else { Size::Plain(together_bytes) })
+    }
+
+    /// Keeps no more room for encoded records than an ordinary outcome needs.
+    pub(crate) fn give_back_room(&mut self) {
+        for large in self.encoded.iter_mut().filter(|one| one.room_bytes() > KEPT_ENCODED_BYTES) {
             *large = Encoded::default();
         }
-        Ok(active.batch.next().plus(-1))
     }
 
     /// Answers for an outcome that could not be written. The shard is told that its asker is gone, and gets its next
@@ -433,7 +472,7 @@ impl<S: Shard> ShardRuntime<S> {
         self.effects.drain()
     }
 
-    fn throw_away(&mut self, reason: &str) {
+    pub(crate) fn throw_away(&mut self, reason: &str) {
         tracing::error!(partition = %self.id, reason, "a coordinator's state is thrown away and loaded again");
         self.tickets.refuse_all(Refusal::NotCoordinator, &mut self.answers);
         self.effects.drop_held();
@@ -450,7 +489,7 @@ impl<S: Shard> Active<S> {
     }
 
     /// The open batch must begin where the log ends (I5): its records were replayed at the offsets they will have.
-    fn check_base(&self, logs: &LogSet, id: TopicPartition) -> Result<(), Unwritten> {
+    pub(crate) fn check_base(&self, logs: &LogSet, id: TopicPartition) -> Result<(), Unwritten> {
         let end = log_end_offset(logs, id);
         if self.batch.base() == end {
             return Ok(());
@@ -461,7 +500,12 @@ impl<S: Shard> Active<S> {
         )))
     }
 
-    fn append(&mut self, logs: &mut LogSet, id: TopicPartition, now: Now) -> Result<(), Unwritten> {
+    pub(crate) fn append(
+        &mut self,
+        logs: &mut LogSet,
+        id: TopicPartition,
+        now: Now,
+    ) -> Result<(), Unwritten> {
         if self.batch.is_empty() {
             return Ok(());
         }

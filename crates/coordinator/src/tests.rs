@@ -7,4 +7,5 @@ mod effects;
 mod failing;
 mod loading;
 mod rig;
+mod transactional;
 mod writing;

@@ -106,7 +106,8 @@ impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Loading | Refusal::Busy => Self::Busy,
-            Refusal::NotCoordinator => Self::Undecided,
+            // The library writes nothing that belongs to a transaction, so no producer of it can be fenced.
+            Refusal::NotCoordinator | Refusal::FencedProducer => Self::Undecided,
             Refusal::TimedOut => Self::TimedOut,
             Refusal::TooLarge => Self::TooLarge,
             Refusal::NoSpace => Self::NoSpace,

@@ -52,6 +52,8 @@ pub(super) struct Set {
 pub(super) enum Request<'a> {
     /// Adds to counters, all or none.
     Add(&'a [&'a str]),
+    /// As [`Request::Add`], within a producer's transaction.
+    AddWithin(ProducerIdentity, &'a [&'a str]),
     /// Adds to counters, one after the other.
     AddMaySplit(&'a [&'a str]),
     /// Adds to a counter, and wants to be asked for once that is durable.
@@ -129,6 +131,12 @@ impl Shard for Counters {
                 records: self.add(names),
                 replies: vec![(ticket, Reply::Added)],
                 counts: Sets(names.len() as u64),
+                ..Outcome::nothing()
+            },
+            Request::AddWithin(producer, names) => Outcome {
+                records: self.add(names),
+                origin: Origin::Transactional(producer),
+                replies: vec![(ticket, Reply::Added)],
                 ..Outcome::nothing()
             },
             Request::AddMaySplit(names) => Outcome {

@@ -1,9 +1,12 @@
 //! Shards, logs, a disk in memory and a clock that the test moves.
 
-use milepost_batch::{BatchBuilder, BatchOptions, BatchView};
-use milepost_log::{AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, PartitionConfig};
+use milepost_batch::{BatchBuilder, BatchOptions, BatchView, Marker};
+use milepost_log::{
+    AppendOrigin, FirstBatch, IsolationLevel, LogKind, LogSet, LogSettings, MarkerEpoch, PartitionConfig,
+};
 use milepost_model::{
-    DeletedTopic, Instant, Now, Offset, PartitionIndex, Ticket, Timestamp, TopicId, TopicPartition, WithoutId,
+    DeletedTopic, Instant, Now, Offset, PartitionIndex, ProducerIdentity, Ticket, Timestamp, TopicId,
+    TopicPartition, TransactionEnd, WithoutId,
 };
 use milepost_storage::{MemoryDisk, MemoryEngine, Space};
 
@@ -163,6 +166,13 @@ impl Rig {
 
     pub(super) fn hard(&self) -> Hard {
         self.shard(SHARD).hard.clone()
+    }
+
+    /// Writes the end of a producer's transaction.
+    pub(super) fn marker(&mut self, producer: ProducerIdentity, end: TransactionEnd) -> Offset {
+        let marker = Marker { end, coordinator_epoch: 1 };
+        let rule = MarkerEpoch::AtLeastKnown;
+        self.shards.append_marker(&mut self.logs, self.now, SHARD, producer, marker, rule).unwrap()
     }
 
     /// Appends a batch as if the coordinator had, but behind its back.
