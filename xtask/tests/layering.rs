@@ -18,7 +18,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("log", &["model", "batch", "records", "storage"]),
     // The runtime of a shard packs its records into batches itself, so it knows their format, but no coordinator.
     ("coordinator", &["model", "batch", "log"]),
-    ("broker", &["model", "wire", "batch", "records", "groups", "storage", "log", "coordinator"]),
+    (
+        "broker",
+        &["model", "wire", "batch", "records", "groups", "transactions", "storage", "log", "coordinator"],
+    ),
     // The embedded library, whose package has no prefix: the server's rooms without the server.
     ("milepost", &["model", "groups", "storage", "log", "coordinator"]),
     // A member of a group writes its subscription and reads its assignment, so the client knows their bytes.

@@ -8,6 +8,7 @@ use milepost_groups::GroupError;
 use milepost_log::metadata::ProposeError;
 use milepost_log::{AppendError, ReadError};
 use milepost_model::LeaderEpoch;
+use milepost_transactions::TransactionError;
 use milepost_wire::ErrorCode;
 
 /// A refusal with what people and clients may be told beside the code.
@@ -78,6 +79,33 @@ pub(crate) fn of_group(error: GroupError) -> ErrorCode {
         GroupError::InvalidRegularExpression => ErrorCode::InvalidRegularExpression,
         GroupError::UnsupportedVersion => ErrorCode::UnsupportedVersion,
         GroupError::UnstableOffsetCommit => ErrorCode::UnstableOffsetCommit,
+    }
+}
+
+/// What a coordinator of transactions refused.
+pub(crate) fn of_transaction(error: TransactionError) -> ErrorCode {
+    match error {
+        TransactionError::InvalidRequest => ErrorCode::InvalidRequest,
+        TransactionError::InvalidTransactionTimeout => ErrorCode::InvalidTransactionTimeout,
+        TransactionError::TwoPhaseCommitDisabled => ErrorCode::TransactionalIdAuthorizationFailed,
+        TransactionError::KeepPreparedUnsupported => ErrorCode::UnsupportedVersion,
+        TransactionError::InvalidProducerIdMapping => ErrorCode::InvalidProducerIdMapping,
+        TransactionError::ProducerFenced => ErrorCode::ProducerFenced,
+        TransactionError::ConcurrentTransactions => ErrorCode::ConcurrentTransactions,
+        TransactionError::InvalidTransactionState => ErrorCode::InvalidTxnState,
+        TransactionError::TransactionAbortable => ErrorCode::TransactionAbortable,
+        TransactionError::TransactionalIdNotFound => ErrorCode::TransactionalIdNotFound,
+        TransactionError::ProducerIdRequired => {
+            unreachable!("the handlers of what needs a producer id take one and ask again")
+        }
+    }
+}
+
+/// As [`of_transaction`], in a version of a protocol that knows PRODUCER_FENCED only from `fenced_from` on.
+pub(crate) fn of_transaction_in(version: i16, fenced_from: i16, error: TransactionError) -> ErrorCode {
+    match of_transaction(error) {
+        ErrorCode::ProducerFenced if version < fenced_from => ErrorCode::InvalidProducerEpoch,
+        code => code,
     }
 }
 

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use milepost_model::{Instant, Offset, TopicPartition};
 
 use crate::fetch_sessions::SessionId;
-use crate::handlers::{delete_records::Deletions, fetch::FetchPlan, produce::Produced};
+use crate::handlers::{
+    delete_records::Deletions, fetch::FetchPlan, produce::Produced, write_txn_markers::Markers,
+};
 use crate::node::{ConnectionId, RequestKey};
 
 /// A produce whose batches are written and not all durable yet.
@@ -17,6 +19,11 @@ pub(crate) type ProduceWaits = DurableWaits<Produced>;
 pub(crate) type DeletionWait = DurableWait<Deletions>;
 /// All waiting DeleteRecords; partitions advance with their log start.
 pub(crate) type DeletionWaits = DurableWaits<Deletions>;
+
+/// A WriteTxnMarkers some of whose markers are not durable yet.
+pub(crate) type MarkerWait = DurableWait<Markers>;
+/// All waiting WriteTxnMarkers; partitions advance with their high watermark.
+pub(crate) type MarkerWaits = DurableWaits<Markers>;
 
 /// A request that did its work in some partitions, in not all of which it is durable yet.
 #[derive(Debug)]

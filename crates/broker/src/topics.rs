@@ -10,16 +10,18 @@ use milepost_log::metadata::{MetadataRecord, ProposeError, Topic};
 use milepost_model::{Now, Offset, PartitionIndex, TopicId, TopicPartition};
 use milepost_wire::ErrorCode;
 
-use crate::config::{TopicSettings, partition_config};
+use crate::config::{BrokerSettings, TopicSettings, broker_setting, partition_config};
 use crate::errors::Refusal;
 use crate::node::Node;
 use crate::random::{self, Random};
 
 pub use milepost_log::metadata::OFFSETS_TOPIC;
+/// The topic that holds transactional ids and their transactions.
+pub(crate) const TRANSACTIONS_TOPIC: &str = "__transaction_state";
 
 /// Names that nobody may create: those of metadata logs, and those of internal topics that later coordinators bring.
 const RESERVED: [&str; 4] =
-    ["__cluster_metadata", "__milepost_metadata", "__transaction_state", "__share_group_state"];
+    ["__cluster_metadata", "__milepost_metadata", TRANSACTIONS_TOPIC, "__share_group_state"];
 /// The longest topic name, in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 249;
 /// The most partitions one request may create, as in Kafka.
@@ -82,6 +84,24 @@ pub(crate) fn new_topic(random: &mut dyn Random, topic: NewTopic) -> Topic {
         replication_factor: 1,
         is_internal: false,
         configs: topic.configs,
+    }
+}
+
+/// [`TRANSACTIONS_TOPIC`] as it is made when it is first needed.
+pub(crate) fn new_transactions_topic(id: TopicId, settings: &BrokerSettings) -> Topic {
+    let segment_bytes = settings.values.get(broker_setting("transaction.state.log.segment.bytes")).0;
+    let configs = BTreeMap::from([
+        ("cleanup.policy".to_owned(), "compact".to_owned()),
+        ("compression.type".to_owned(), "uncompressed".to_owned()),
+        ("segment.bytes".to_owned(), segment_bytes.to_owned()),
+    ]);
+    Topic {
+        id,
+        name: TRANSACTIONS_TOPIC.to_owned(),
+        partition_count: settings.transactions_partitions,
+        replication_factor: 1,
+        is_internal: true,
+        configs,
     }
 }
 

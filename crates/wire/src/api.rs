@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::errors::DecodeError;
 use crate::messages::{
+    add_offsets_to_txn::AddOffsetsToTxnRequest, add_partitions_to_txn::AddPartitionsToTxnRequest,
     alter_configs::AlterConfigsRequest, api_versions::ApiVersionsRequest,
     consumer_group_describe::ConsumerGroupDescribeRequest,
     consumer_group_heartbeat::ConsumerGroupHeartbeatRequest, create_partitions::CreatePartitionsRequest,
@@ -12,14 +13,16 @@ use crate::messages::{
     describe_cluster::DescribeClusterRequest, describe_configs::DescribeConfigsRequest,
     describe_groups::DescribeGroupsRequest, describe_log_dirs::DescribeLogDirsRequest,
     describe_producers::DescribeProducersRequest, describe_topic_partitions::DescribeTopicPartitionsRequest,
-    elect_leaders::ElectLeadersRequest, fetch::FetchRequest, find_coordinator::FindCoordinatorRequest,
+    describe_transactions::DescribeTransactionsRequest, elect_leaders::ElectLeadersRequest,
+    end_txn::EndTxnRequest, fetch::FetchRequest, find_coordinator::FindCoordinatorRequest,
     heartbeat::HeartbeatRequest, incremental_alter_configs::IncrementalAlterConfigsRequest,
     init_producer_id::InitProducerIdRequest, join_group::JoinGroupRequest, leave_group::LeaveGroupRequest,
     list_config_resources::ListConfigResourcesRequest, list_groups::ListGroupsRequest,
-    list_offsets::ListOffsetsRequest, metadata::MetadataRequest, offset_commit::OffsetCommitRequest,
-    offset_delete::OffsetDeleteRequest, offset_fetch::OffsetFetchRequest,
+    list_offsets::ListOffsetsRequest, list_transactions::ListTransactionsRequest, metadata::MetadataRequest,
+    offset_commit::OffsetCommitRequest, offset_delete::OffsetDeleteRequest, offset_fetch::OffsetFetchRequest,
     offset_for_leader_epoch::OffsetForLeaderEpochRequest, produce::ProduceRequest,
-    sync_group::SyncGroupRequest,
+    sync_group::SyncGroupRequest, txn_offset_commit::TxnOffsetCommitRequest,
+    write_txn_markers::WriteTxnMarkersRequest,
 };
 use crate::reader::Reader;
 use crate::schema::Message;
@@ -162,6 +165,11 @@ apis! {
     DeleteRecords        = 21, advertised 0, served 0 - 2,  flexible Some(2), DeleteRecordsRequest<'a>;
     InitProducerId       = 22, advertised 0, served 0 - 5,  flexible Some(2), InitProducerIdRequest<'a>;
     OffsetForLeaderEpoch = 23, advertised 2, served 2 - 4,  flexible Some(4), OffsetForLeaderEpochRequest<'a>;
+    AddPartitionsToTxn   = 24, advertised 0, served 0 - 5,  flexible Some(3), AddPartitionsToTxnRequest<'a>;
+    AddOffsetsToTxn      = 25, advertised 0, served 0 - 4,  flexible Some(3), AddOffsetsToTxnRequest<'a>;
+    EndTxn               = 26, advertised 0, served 0 - 5,  flexible Some(3), EndTxnRequest<'a>;
+    WriteTxnMarkers      = 27, advertised 1, served 1 - 2,  flexible Some(1), WriteTxnMarkersRequest<'a>;
+    TxnOffsetCommit      = 28, advertised 0, served 0 - 6,  flexible Some(3), TxnOffsetCommitRequest<'a>;
     DescribeConfigs      = 32, advertised 1, served 1 - 4,  flexible Some(4), DescribeConfigsRequest<'a>;
     AlterConfigs         = 33, advertised 0, served 0 - 2,  flexible Some(2), AlterConfigsRequest<'a>;
     DescribeLogDirs      = 35, advertised 1, served 1 - 5,  flexible Some(2), DescribeLogDirsRequest<'a>;
@@ -172,6 +180,8 @@ apis! {
     OffsetDelete         = 47, advertised 0, served 0 - 0,  flexible None,    OffsetDeleteRequest<'a>;
     DescribeCluster      = 60, advertised 0, served 0 - 2,  flexible Some(0), DescribeClusterRequest;
     DescribeProducers    = 61, advertised 0, served 0 - 0,  flexible Some(0), DescribeProducersRequest<'a>;
+    DescribeTransactions = 65, advertised 0, served 0 - 0,  flexible Some(0), DescribeTransactionsRequest<'a>;
+    ListTransactions     = 66, advertised 0, served 0 - 2,  flexible Some(0), ListTransactionsRequest<'a>;
     ConsumerGroupHeartbeat = 68, advertised 0, served 0 - 1, flexible Some(0), ConsumerGroupHeartbeatRequest<'a>;
     ConsumerGroupDescribe = 69, advertised 0, served 0 - 1, flexible Some(0), ConsumerGroupDescribeRequest<'a>;
     ListConfigResources  = 74, advertised 0, served 0 - 1,  flexible Some(0), ListConfigResourcesRequest;
@@ -179,14 +189,7 @@ apis! {
 
     @known
     SaslHandshake        = 17, known 0 - 1, flexible None;
-    AddPartitionsToTxn   = 24, known 0 - 5, flexible Some(3);
-    AddOffsetsToTxn      = 25, known 0 - 4, flexible Some(3);
-    EndTxn               = 26, known 0 - 5, flexible Some(3);
-    WriteTxnMarkers      = 27, known 1 - 2, flexible Some(1);
-    TxnOffsetCommit      = 28, known 0 - 6, flexible Some(3);
     SaslAuthenticate     = 36, known 0 - 2, flexible Some(2);
-    DescribeTransactions = 65, known 0 - 0, flexible Some(0);
-    ListTransactions     = 66, known 0 - 2, flexible Some(0);
 }
 
 impl ApiKey {

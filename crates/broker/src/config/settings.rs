@@ -349,6 +349,66 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "104857600",
         "The largest request frame; a connection that announces a larger one is closed.",
     ),
+    setting(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        COUNT,
+        "10000",
+        "How often transactions that took longer than their timeout are looked for and aborted.",
+    ),
+    setting(
+        "transaction.max.timeout.ms",
+        COUNT,
+        "900000",
+        "The longest transaction timeout a producer may ask for.",
+    ),
+    setting(
+        "transaction.partition.verification.enable",
+        Kind::Boolean,
+        "true",
+        "Whether a batch of a producer of the first protocol is refused if its partition was not added to the transaction.",
+    ),
+    setting(
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        COUNT,
+        "3600000",
+        "How often transactional ids that nobody uses any more are looked for and removed.",
+    ),
+    setting(
+        "transaction.state.log.min.isr",
+        Kind::Int { min: 1, max: 1 },
+        "1",
+        "Replicas of __transaction_state that must have a record; one node holds one.",
+    ),
+    setting(
+        "transaction.state.log.num.partitions",
+        COUNT,
+        "50",
+        "Partitions of __transaction_state, which is made with the first transactional id. It decides which coordinator a transactional id has, so it never changes in a data folder.",
+    ),
+    setting(
+        "transaction.state.log.replication.factor",
+        Kind::Int { min: 1, max: 1 },
+        "1",
+        "Replicas of __transaction_state; one node holds one.",
+    ),
+    setting(
+        "transaction.state.log.segment.bytes",
+        Kind::Int { min: 1_048_576, max: INT_MAX },
+        "104857600",
+        "The size at which a segment of __transaction_state is rolled.",
+    ),
+    setting(
+        "transaction.two.phase.commit.enable",
+        Kind::OneOf(&["false"]),
+        "false",
+        "Whether producers may have transactions without a timeout (KIP-939). No version of InitProducerId served can ask for one.",
+    ),
+    setting(
+        "transactional.id.expiration.ms",
+        COUNT,
+        "604800000",
+        "How long a transactional id that nobody uses is kept.",
+    ),
 ];
 
 /// A setting that is in the table, by name. The tables are checked against each other by tests.

@@ -83,6 +83,12 @@ pub struct BrokerSettings {
     pub offsets_load_buffer_bytes: usize,
     /// Whether the protocol of consumer groups (KIP-848) is served.
     pub serves_consumer_groups: bool,
+    /// Partitions of `__transaction_state`, should it be made.
+    pub transactions_partitions: i32,
+    /// Whether partitions that producers of the first protocol write to must be part of the transaction.
+    pub verifies_partitions: bool,
+    /// The settings of the coordinator of transactions.
+    pub transactions: milepost_transactions::TransactionSettings,
     /// The bound on a commit's wait for the disk.
     pub offsets_commit_timeout_ms: u64,
     /// The largest request frame.
@@ -147,6 +153,18 @@ impl BrokerSettings {
             offsets_codec: codec(number("offsets.topic.compression.codec")),
             offsets_load_buffer_bytes: size("offsets.load.buffer.size"),
             serves_consumer_groups: serves_consumer_groups(&text("group.coordinator.rebalance.protocols"))?,
+            transactions_partitions: int("transaction.state.log.num.partitions"),
+            verifies_partitions: text("transaction.partition.verification.enable") == "true",
+            transactions: milepost_transactions::TransactionSettings {
+                max_timeout_ms: int("transaction.max.timeout.ms"),
+                is_two_phase_commit_enabled: text("transaction.two.phase.commit.enable") == "true",
+                abort_timed_out_interval_ms: ms(
+                    "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+                ),
+                expiration_ms: number("transactional.id.expiration.ms"),
+                remove_expired_interval_ms: ms("transaction.remove.expired.transaction.cleanup.interval.ms"),
+                transaction_version: milepost_transactions::TransactionVersion::V2,
+            },
             offsets_commit_timeout_ms: ms("offsets.commit.timeout.ms"),
             request_max_bytes: size("socket.request.max.bytes"),
             max_connections: size("max.connections"),

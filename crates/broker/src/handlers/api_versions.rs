@@ -2,7 +2,8 @@
 //!
 //! A version above ours is answered in the format of version 0 with UNSUPPORTED_VERSION and our own range, so that a
 //! newer client can try again; no other API answers an unsupported version. Of Kafka's features those are listed that
-//! are there: group.version 1 means consumer groups (KIP-848).
+//! are there: group.version 1 means consumer groups (KIP-848), transaction.version 2 that each transaction has an epoch of
+//! its own (KIP-890).
 
 use milepost_wire::messages::api_versions::{
     ApiVersion, ApiVersionsRequest, ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey,
@@ -13,7 +14,7 @@ use super::{Context, Handled};
 use crate::node::{Node, RequestKey};
 
 /// Kafka's features that are there, and the level of each.
-const FEATURES: &[(&str, i16)] = &[("group.version", 1)];
+const FEATURES: &[(&str, i16)] = &[("group.version", 1), ("transaction.version", 2)];
 
 /// The first version whose clients can read a feature's level 0.
 const LEVEL_0_FROM: i16 = 4;

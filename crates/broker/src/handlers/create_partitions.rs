@@ -59,8 +59,12 @@ fn grow(
     let Some(topic) = node.metadata.image().topic(asked.name) else {
         return Err(ErrorCode::UnknownTopicOrPartition.into());
     };
-    if topic.name == topics::OFFSETS_TOPIC {
-        let why = "the partitions of __consumer_offsets are fixed: more of them would move groups to other coordinators";
+    if topic.is_internal {
+        let what = if topic.name == topics::OFFSETS_TOPIC { "groups" } else { "transactional ids" };
+        let name = &topic.name;
+        let why = format!(
+            "the partitions of {name} are fixed: more of them would move {what} to other coordinators"
+        );
         return Err(Refusal::with_message(ErrorCode::InvalidPartitions, why));
     }
     if asked.count <= topic.partition_count {

@@ -103,11 +103,14 @@ fn delete(
     id: TopicId,
     last: &mut Option<Offset>,
 ) -> Result<(), Refusal> {
-    let is_offsets =
-        node.metadata.image().topic_by_id(id).is_some_and(|topic| topic.name == topics::OFFSETS_TOPIC);
-    if is_offsets {
-        // Every committed offset of every group would go at once; nobody means that.
-        let why = "the topic of committed offsets cannot be deleted";
+    let internal = node.metadata.image().topic_by_id(id).filter(|topic| topic.is_internal);
+    if let Some(topic) = internal {
+        // Every committed offset of every group, or every transaction, would go at once; nobody means that.
+        let why = if topic.name == topics::OFFSETS_TOPIC {
+            "the topic of committed offsets cannot be deleted"
+        } else {
+            "the topic of transactions cannot be deleted"
+        };
         return Err(Refusal::with_message(ErrorCode::InvalidTopicException, why));
     }
     topics::check_not_changing(node, id)?;

@@ -9,8 +9,8 @@ mod read;
 
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::fetch::{
-    EpochEndOffset, FetchRequest, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint,
-    PartitionData,
+    AbortedTransaction, EpochEndOffset, FetchRequest, FetchResponse, FetchableTopicResponse,
+    LeaderIdAndEpoch, NodeEndpoint, PartitionData,
 };
 
 use super::{Context, Handled};
@@ -24,7 +24,6 @@ use read::{Answer, Answers};
 
 /// The first version whose answers name the leader and its address beside NOT_LEADER and FENCED_LEADER_EPOCH.
 const ENDPOINTS_FROM: i16 = 16;
-const READ_COMMITTED: i8 = 1;
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FetchRequest<'_>) -> Handled {
     let plan = match plan::plan(node, context, request) {
         Ok(plan) => plan,
@@ -134,7 +133,7 @@ fn respond(node: &mut Node, key: RequestKey, plan: &FetchPlan, answers: &Answers
             let stale = matches!(answer.error, ErrorCode::NotLeaderOrFollower | ErrorCode::FencedLeaderEpoch);
             let tell_leader = stale && key.version >= ENDPOINTS_FROM;
             names_leader |= tell_leader;
-            let mut data = partition_data(asked.asked.partition, plan.isolation_level, answer);
+            let mut data = partition_data(asked.asked.partition, answer);
             if tell_leader {
                 data.current_leader = leader.clone();
             }
@@ -158,20 +157,23 @@ fn respond(node: &mut Node, key: RequestKey, plan: &FetchPlan, answers: &Answers
     node.connections.respond(key, &response);
 }
 
-fn partition_data(index: i32, isolation_level: i8, answer: &Answer) -> PartitionData<'_> {
+fn partition_data(index: i32, answer: &Answer) -> PartitionData<'_> {
     PartitionData {
         partition_index: index,
         error_code: answer.error,
         high_watermark: answer.high_watermark,
         last_stable_offset: answer.last_stable_offset,
         log_start_offset: answer.log_start_offset,
-        // Without transactions none was aborted; read_committed still wants a list, read_uncommitted none.
-        aborted_transactions: (isolation_level == READ_COMMITTED && answer.error == ErrorCode::None)
-            .then(Vec::new),
+        // Readers of committed records want a list even if it is empty, others none.
+        aborted_transactions: answer.aborted.as_ref().map(|aborted| aborted.iter().map(to_wire).collect()),
         records: Some(&answer.records),
         diverging_epoch: answer.diverging.map_or_else(EpochEndOffset::default, |(epoch, end)| {
             EpochEndOffset { epoch: epoch.0, end_offset: end.0 }
         }),
         ..PartitionData::default()
     }
+}
+
+fn to_wire(aborted: &milepost_log::AbortedTransaction) -> AbortedTransaction {
+    AbortedTransaction { producer_id: aborted.producer_id.0, first_offset: aborted.first_offset.0 }
 }

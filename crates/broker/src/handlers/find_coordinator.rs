@@ -1,7 +1,7 @@
-//! FindCoordinator (10), versions 0–6: which broker keeps a group. Here that is always this one.
+//! FindCoordinator (10), versions 0–6: which broker keeps a group or a transactional id. Here that is always this one.
 //!
-//! Transactional and share keys have no coordinator yet and are told so (COORDINATOR_NOT_AVAILABLE), which clients
-//! take as "try later".
+//! `__transaction_state` is made when the first transactional id is looked for; until it is there, the answer is
+//! COORDINATOR_NOT_AVAILABLE, which clients take as "try later". Share keys have no coordinator and are told so too.
 
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::find_coordinator::{
@@ -17,7 +17,7 @@ const SHARE: i8 = 2;
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FindCoordinatorRequest<'_>) -> Handled {
     let version = context.key.version;
-    let error = error_for(version, request.key_type);
+    let error = error_for(node, context, request.key_type);
     let found = error == ErrorCode::None;
     let (node_id, host, port) = if found {
         (node.settings.node_id, node.endpoint.host.as_str(), i32::from(node.endpoint.port))
@@ -46,11 +46,17 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &FindCoordi
     Ok(())
 }
 
-fn error_for(version: i16, key_type: i8) -> ErrorCode {
+fn error_for(node: &mut Node, context: Context<'_>, key_type: i8) -> ErrorCode {
     match key_type {
         GROUP => ErrorCode::None,
-        TRANSACTION => ErrorCode::CoordinatorNotAvailable,
-        SHARE if version >= 6 => ErrorCode::CoordinatorNotAvailable,
+        TRANSACTION if node.transaction_shard_count() > 0 => ErrorCode::None,
+        TRANSACTION => {
+            if let Err(error) = node.propose_transactions_topic(context.now) {
+                tracing::warn!("__transaction_state cannot be made now: {error}");
+            }
+            ErrorCode::CoordinatorNotAvailable
+        }
+        SHARE if context.key.version >= 6 => ErrorCode::CoordinatorNotAvailable,
         _ => ErrorCode::InvalidRequest,
     }
 }

@@ -1,69 +1,111 @@
-//! InitProducerId (22), versions 0–5: a number for an idempotent producer.
+//! InitProducerId (22), versions 0–5: a number for an idempotent producer, or the identity of a transactional one.
 //!
-//! With a transactional id the answer is COORDINATOR_NOT_AVAILABLE until transactions are implemented; clients take
-//! it as "try later" and fail with their own timeout.
+//! Without a transactional id any number will do, and what the request says of itself is ignored. With one its
+//! coordinator decides; a number is taken only if it says that one is needed.
 
-use milepost_log::metadata::MetadataRecord;
-use milepost_model::{Now, ProducerId};
+use milepost_model::{Now, ProducerEpoch, ProducerId, ProducerIdentity};
+use milepost_transactions::{
+    InitProducerId, OpenTransaction, Reply, Request, TransactionError, TwoPhaseCommit,
+};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::init_producer_id::{InitProducerIdRequest, InitProducerIdResponse};
 
 use super::{Context, Handled};
-use crate::node::{Node, RequestKey, TopicWait};
-use crate::producer_ids::BLOCK_LENGTH;
+use crate::errors;
+use crate::node::{IdTaker, Node, RequestKey, TransactionAnswer, TransactionResult};
 
 /// The epoch beside an error.
 const NO_EPOCH: i16 = -1;
+/// The first version that knows PRODUCER_FENCED.
+const FENCED_FROM: i16 = 4;
+
+/// What is asked for a transactional id, owned, because it may have to be asked twice.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    transactional_id: String,
+    timeout_ms: i32,
+    current: Option<ProducerIdentity>,
+}
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &InitProducerIdRequest<'_>) -> Handled {
-    let half_given = (request.producer_id < 0) != (request.producer_epoch < 0);
-    let refusal = match request.transactional_id {
-        _ if half_given => Some(ErrorCode::InvalidRequest),
-        Some("") => Some(ErrorCode::InvalidRequest),
-        Some(_) => Some(ErrorCode::CoordinatorNotAvailable),
-        None => None,
-    };
-    match refusal {
-        Some(code) => refuse(node, context.key, code),
-        None => give(node, context.now, context.key),
+    let key = context.key;
+    let is_half_given = (request.producer_id < 0) != (request.producer_epoch < 0);
+    match request.transactional_id {
+        _ if is_half_given => respond(node, key, Err(ErrorCode::InvalidRequest)),
+        Some("") => respond(node, key, Err(ErrorCode::InvalidRequest)),
+        None => node.take_producer_id(context.now, IdTaker::Idempotent(key)),
+        Some(transactional_id) => {
+            let current = ProducerIdentity {
+                id: ProducerId(request.producer_id),
+                epoch: ProducerEpoch(request.producer_epoch),
+            };
+            let asked = Asked {
+                transactional_id: transactional_id.to_owned(),
+                timeout_ms: request.transaction_timeout_ms,
+                current: (request.producer_id >= 0).then_some(current),
+            };
+            ask(node, context.now, key, asked, None);
+        }
     }
     Ok(())
 }
 
-/// Answers with the next id, or waits for a block of them.
-pub(crate) fn give(node: &mut Node, now: Now, key: RequestKey) {
-    if let Some(ProducerId(producer_id)) = node.producer_ids.take() {
-        node.connections
-            .respond(key, &InitProducerIdResponse { producer_id, ..InitProducerIdResponse::default() });
-        return;
-    }
-    if node.producer_ids.reserving().is_none() && !reserve(node, now) {
-        refuse(node, key, ErrorCode::CoordinatorNotAvailable);
-        return;
-    }
-    if let Some(needs) = node.producer_ids.reserving() {
-        node.topics.park(needs, key, TopicWait::ProducerId);
-    }
+/// Asks the coordinator of the transactional id.
+pub(crate) fn ask(
+    node: &mut Node,
+    now: Now,
+    key: RequestKey,
+    asked: Asked,
+    fresh_producer_id: Option<ProducerId>,
+) {
+    let id = asked.transactional_id.clone();
+    let request = InitProducerId {
+        transactional_id: &id,
+        timeout_ms: asked.timeout_ms,
+        current: asked.current,
+        two_phase_commit: TwoPhaseCommit::No,
+        open_transaction: OpenTransaction::Abort,
+        fresh_producer_id,
+    };
+    let then = TransactionAnswer::InitProducerId(key, asked);
+    node.ask_transactions(now, then, &id, Request::InitProducerId(request));
 }
 
-/// Asks for the next block. `false`: nothing can be written now.
-fn reserve(node: &mut Node, now: Now) -> bool {
-    let next = node.metadata.next_unproposed_producer_id().0 + BLOCK_LENGTH;
-    let record = MetadataRecord::ProducerIdBlock { next_producer_id: ProducerId(next) };
-    match node.metadata.propose(&mut node.logs, vec![record], now) {
-        Ok(position) => {
-            node.producer_ids.begin_reserving(position);
-            true
+pub(crate) fn finish(node: &mut Node, now: Now, key: RequestKey, asked: Asked, result: TransactionResult) {
+    let code = match result {
+        Ok(Reply::InitProducerId(Ok(producer))) => return respond(node, key, Ok(producer)),
+        Ok(Reply::InitProducerId(Err(TransactionError::ProducerIdRequired))) => {
+            return node.take_producer_id(now, IdTaker::InitProducerId(key, asked));
         }
-        Err(error) => {
-            tracing::warn!("no producer ids can be reserved now: {error}");
-            false
-        }
-    }
+        Ok(Reply::InitProducerId(Err(error))) => errors::of_transaction_in(key.version, FENCED_FROM, error),
+        Ok(other) => panic!("a coordinator answered InitProducerId with {other:?}"),
+        Err(refusal) => errors::of_runtime(refusal),
+    };
+    respond(node, key, Err(code));
 }
 
-fn refuse(node: &mut Node, key: RequestKey, error_code: ErrorCode) {
-    let response =
-        InitProducerIdResponse { error_code, producer_epoch: NO_EPOCH, ..InitProducerIdResponse::default() };
+/// Gives an idempotent producer its number.
+pub(crate) fn give(node: &mut Node, key: RequestKey, id: ProducerId) {
+    respond(node, key, Ok(ProducerIdentity { id, epoch: ProducerEpoch(0) }));
+}
+
+/// There is no number to be had now.
+pub(crate) fn refuse_id(node: &mut Node, key: RequestKey) {
+    respond(node, key, Err(ErrorCode::CoordinatorNotAvailable));
+}
+
+fn respond(node: &mut Node, key: RequestKey, result: Result<ProducerIdentity, ErrorCode>) {
+    let response = match result {
+        Ok(producer) => InitProducerIdResponse {
+            producer_id: producer.id.0,
+            producer_epoch: producer.epoch.0,
+            ..InitProducerIdResponse::default()
+        },
+        Err(error_code) => InitProducerIdResponse {
+            error_code,
+            producer_epoch: NO_EPOCH,
+            ..InitProducerIdResponse::default()
+        },
+    };
     node.connections.respond(key, &response);
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use milepost_log::IsolationLevel;
 use milepost_model::{LeaderEpoch, Offset, Timestamp};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::list_offsets::{
@@ -22,12 +23,12 @@ const MAX_TIMESTAMP: i64 = -3;
 const EARLIEST_LOCAL: i64 = -4;
 const LATEST_TIERED: i64 = -5;
 const EARLIEST_PENDING_UPLOAD: i64 = -6;
-const READ_COMMITTED: i8 = 1;
 
 type Found = Option<(Offset, Option<Timestamp>, Option<LeaderEpoch>)>;
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ListOffsetsRequest<'_>) -> Handled {
     let repeated = repeated(request);
+    let isolation_level = super::isolation_level(request.isolation_level);
     let topics = request
         .topics
         .iter()
@@ -36,7 +37,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ListOffset
                 let result = if repeated.contains(&(topic.name, asked.partition_index)) {
                     Err(ErrorCode::InvalidRequest)
                 } else {
-                    look_up(node, context.key.version, request.isolation_level, topic.name, asked)
+                    look_up(node, context.key.version, isolation_level, topic.name, asked)
                 };
                 response(asked.partition_index, result)
             };
@@ -63,7 +64,7 @@ fn repeated<'a>(request: &ListOffsetsRequest<'a>) -> BTreeSet<(&'a str, i32)> {
 fn look_up(
     node: &mut Node,
     version: i16,
-    isolation_level: i8,
+    isolation_level: IsolationLevel,
     name: &str,
     asked: &ListOffsetsPartition,
 ) -> Result<Found, ErrorCode> {
@@ -71,7 +72,10 @@ fn look_up(
     let id = topics::partition(topic, asked.partition_index).ok_or(ErrorCode::UnknownTopicOrPartition)?;
     let log = node.logs.log(id).ok_or(ErrorCode::NotLeaderOrFollower)?;
     errors::check_leader_epoch(asked.current_leader_epoch, node.logs.leader_epoch())?;
-    let end = if isolation_level == READ_COMMITTED { log.last_stable_offset() } else { log.high_watermark() };
+    let end = match isolation_level {
+        IsolationLevel::ReadCommitted => log.last_stable_offset(),
+        IsolationLevel::ReadUncommitted => log.high_watermark(),
+    };
     let found = match asked.timestamp {
         LATEST => Some((end, None, Some(node.logs.leader_epoch()))),
         EARLIEST => Some((log.log_start_offset(), None, log.epoch_at(log.log_start_offset()))),

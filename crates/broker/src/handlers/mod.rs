@@ -10,8 +10,11 @@
 //!
 //! To add an API: its messages in `wire`, a file here, a line in [`dispatch`].
 
+pub(crate) mod add_offsets_to_txn;
+pub(crate) mod add_partitions_to_txn;
 pub(crate) mod alter_configs;
 pub(crate) mod api_versions;
+mod commits;
 pub(crate) mod consumer_group_describe;
 pub(crate) mod consumer_group_heartbeat;
 pub(crate) mod create_partitions;
@@ -25,7 +28,9 @@ pub(crate) mod describe_groups;
 pub(crate) mod describe_log_dirs;
 pub(crate) mod describe_producers;
 pub(crate) mod describe_topic_partitions;
+pub(crate) mod describe_transactions;
 pub(crate) mod elect_leaders;
+pub(crate) mod end_txn;
 pub(crate) mod fetch;
 pub(crate) mod find_coordinator;
 pub(crate) mod heartbeat;
@@ -36,6 +41,7 @@ pub(crate) mod leave_group;
 pub(crate) mod list_config_resources;
 pub(crate) mod list_groups;
 pub(crate) mod list_offsets;
+pub(crate) mod list_transactions;
 pub(crate) mod metadata;
 pub(crate) mod offset_commit;
 pub(crate) mod offset_delete;
@@ -43,11 +49,14 @@ pub(crate) mod offset_fetch;
 pub(crate) mod offset_for_leader_epoch;
 pub(crate) mod produce;
 pub(crate) mod sync_group;
+pub(crate) mod txn_offset_commit;
+pub(crate) mod write_txn_markers;
 
+use milepost_log::IsolationLevel;
 use milepost_model::Now;
 use milepost_wire::{ApiKey, RequestBody, RequestError, decode_request};
 
-use crate::node::{ConnectionId, Node, RequestKey};
+use crate::node::{ConnectionId, Node, RequestKey, Verdicts};
 
 /// The largest frame of a request that is not mostly payload (Produce, SyncGroup). Lists of names and numbers take many
 /// times their bytes once they are decoded; a million of them still fits.
@@ -57,6 +66,12 @@ const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// counts the wait for other brokers only; what only this disk is to take is never answered with REQUEST_TIMED_OUT there.
 const DISK_WAIT_MIN_MS: u64 = 1_000;
 
+/// Up to where a read goes, as the wire says it. What is no level is the first one, as in Kafka.
+fn isolation_level(said: i8) -> IsolationLevel {
+    const READ_COMMITTED: i8 = 1;
+    if said == READ_COMMITTED { IsolationLevel::ReadCommitted } else { IsolationLevel::ReadUncommitted }
+}
+
 /// What every handler is told about its request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
@@ -64,6 +79,8 @@ pub(crate) struct Context<'a> {
     pub(crate) key: RequestKey,
     /// The client's name for itself; empty if it gave none.
     pub(crate) client_id: &'a str,
+    /// The request as it came, for those that must wait before they take effect.
+    pub(crate) frame: &'a [u8],
 }
 
 /// The connection must be closed without an answer; the reason is for the log.
@@ -87,7 +104,7 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
     };
     let key =
         place(node, connection, frame.len(), header.api_key, header.api_version, header.correlation_id)?;
-    let context = Context { now, key, client_id: header.client_id.unwrap_or("") };
+    let context = Context { now, key, client_id: header.client_id.unwrap_or(""), frame };
     match body {
         RequestBody::ApiVersions(request) => api_versions::handle(node, context, &request),
         RequestBody::Metadata(request) => metadata::handle(node, context, &request),
@@ -115,6 +132,16 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
             offset_for_leader_epoch::handle(node, context, &request)
         }
         RequestBody::InitProducerId(request) => init_producer_id::handle(node, context, &request),
+        RequestBody::AddPartitionsToTxn(request) => add_partitions_to_txn::handle(node, context, &request),
+        RequestBody::AddOffsetsToTxn(request) => add_offsets_to_txn::handle(node, context, &request),
+        RequestBody::TxnOffsetCommit(request) => {
+            txn_offset_commit::handle(node, context, &request);
+            Ok(())
+        }
+        RequestBody::EndTxn(request) => end_txn::handle(node, context, &request),
+        RequestBody::WriteTxnMarkers(request) => write_txn_markers::handle(node, context, &request),
+        RequestBody::DescribeTransactions(request) => describe_transactions::handle(node, context, &request),
+        RequestBody::ListTransactions(request) => list_transactions::handle(node, context, &request),
         RequestBody::FindCoordinator(request) => find_coordinator::handle(node, context, &request),
         RequestBody::JoinGroup(request) => join_group::handle(node, context, &request),
         RequestBody::SyncGroup(request) => sync_group::handle(node, context, &request),
@@ -132,6 +159,26 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
         RequestBody::DescribeGroups(request) => describe_groups::handle(node, context, &request),
         RequestBody::DeleteGroups(request) => delete_groups::handle(node, context, &request),
         RequestBody::OffsetDelete(request) => offset_delete::handle(node, context, &request),
+    }
+}
+
+/// Goes on with a request that was held, now that its partitions are verified.
+pub(crate) fn go_on(
+    node: &mut Node,
+    now: Now,
+    key: RequestKey,
+    frame: &[u8],
+    verdicts: &Verdicts,
+) -> Handled {
+    let (header, body) = decode_request(frame).map_err(|error| CloseConnection(error.to_string()))?;
+    let context = Context { now, key, client_id: header.client_id.unwrap_or(""), frame };
+    match body {
+        RequestBody::Produce(request) => produce::go_on(node, context, &request, verdicts),
+        RequestBody::TxnOffsetCommit(request) => {
+            txn_offset_commit::go_on(node, context, &request, verdicts);
+            Ok(())
+        }
+        other => panic!("a request of {:?} was held", other.api()),
     }
 }
 

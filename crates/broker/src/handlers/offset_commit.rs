@@ -3,14 +3,16 @@
 //! Topics that do not exist are refused here, partition by partition; what is left goes to the group's coordinator as
 //! one request and is answered when it is durable. If nothing is left the coordinator is not asked at all, as in Kafka.
 
-use milepost_groups::{MissingGroup, OffsetCommit, OffsetToCommit, Reply, Request};
-use milepost_model::{Generation, LeaderEpoch, Offset, PartitionIndex, TopicId};
+use milepost_groups::{MissingGroup, OffsetCommit, Reply, Request};
+use milepost_model::Generation;
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::offset_commit::{
-    OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse,
-    OffsetCommitResponsePartition, OffsetCommitResponseTopic,
+    OffsetCommitRequest, OffsetCommitRequestTopic, OffsetCommitResponse, OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
 };
 
+pub(crate) use super::commits::Asked;
+use super::commits::{self, AskedTopic, NamedBy, PartitionToCommit, Resolved};
 use super::{Context, Handled};
 use crate::errors;
 use crate::node::{GroupAnswer, GroupResult, Node, RequestKey};
@@ -20,36 +22,22 @@ const TOPIC_IDS_FROM: i16 = 10;
 /// The first version that knows GROUP_ID_NOT_FOUND.
 const GROUP_ID_NOT_FOUND_FROM: i16 = 9;
 
-/// What the answer repeats: topics, partitions, and which of them the coordinator never saw.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    topics: Vec<AskedTopic>,
-}
-
-#[derive(Debug)]
-struct AskedTopic {
-    name: String,
-    id: TopicId,
-    /// The partition, and its code if it was refused at the edge.
-    partitions: Vec<(i32, Option<ErrorCode>)>,
-}
-
-/// A topic of the request that exists.
-struct Resolved {
-    id: TopicId,
-    partition_count: i32,
-    /// Its name, if the request has only the id.
-    name: Option<String>,
-}
-
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetCommitRequest<'_>) -> Handled {
     let version = context.key.version;
-    let resolved: Vec<Option<Resolved>> =
-        request.topics.iter().map(|topic| resolve(node, version, topic)).collect();
+    let named_by = if version >= TOPIC_IDS_FROM { NamedBy::Id } else { NamedBy::Name };
+    let resolve =
+        |topic: &OffsetCommitRequestTopic<'_>| commits::resolve(node, named_by, topic.name, topic.topic_id);
+    let resolved: Vec<Option<Resolved>> = request.topics.iter().map(resolve).collect();
     let mut asked = Asked { topics: Vec::with_capacity(request.topics.len()) };
     let mut offsets = Vec::new();
     for (topic, resolved) in request.topics.iter().zip(&resolved) {
-        let partitions = sort_out(version, topic, resolved.as_ref(), &mut offsets);
+        let partitions = topic.partitions.iter().map(|partition| PartitionToCommit {
+            index: partition.partition_index,
+            offset: partition.committed_offset,
+            leader_epoch: partition.committed_leader_epoch,
+            metadata: partition.committed_metadata,
+        });
+        let partitions = commits::sort_out(named_by, topic.name, resolved.as_ref(), partitions, &mut offsets);
         asked.topics.push(AskedTopic { name: topic.name.to_owned(), id: topic.topic_id, partitions });
     }
     if offsets.is_empty() {
@@ -75,48 +63,6 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetComm
     Ok(())
 }
 
-fn resolve(node: &Node, version: i16, topic: &OffsetCommitRequestTopic<'_>) -> Option<Resolved> {
-    let image = node.metadata.image();
-    let by_id = version >= TOPIC_IDS_FROM;
-    let found = if by_id { image.topic_by_id(topic.topic_id) } else { image.topic(topic.name) }?;
-    let name = by_id.then(|| found.name.clone());
-    Some(Resolved { id: found.id, partition_count: found.partition_count, name })
-}
-
-/// Splits a topic's partitions: what exists goes to the coordinator, the rest is refused here.
-fn sort_out<'a>(
-    version: i16,
-    topic: &OffsetCommitRequestTopic<'a>,
-    resolved: Option<&'a Resolved>,
-    offsets: &mut Vec<OffsetToCommit<'a>>,
-) -> Vec<(i32, Option<ErrorCode>)> {
-    let Some(found) = resolved else {
-        let code = if version >= TOPIC_IDS_FROM {
-            ErrorCode::UnknownTopicId
-        } else {
-            ErrorCode::UnknownTopicOrPartition
-        };
-        return topic.partitions.iter().map(|partition| (partition.partition_index, Some(code))).collect();
-    };
-    let mut one = |partition: &OffsetCommitRequestPartition<'a>| {
-        let index = partition.partition_index;
-        if !(0..found.partition_count).contains(&index) {
-            return (index, Some(ErrorCode::UnknownTopicOrPartition));
-        }
-        let epoch = partition.committed_leader_epoch;
-        offsets.push(OffsetToCommit {
-            topic: found.name.as_deref().unwrap_or(topic.name),
-            topic_id: Some(found.id),
-            partition: PartitionIndex(index),
-            offset: Offset(partition.committed_offset),
-            leader_epoch: (epoch >= 0).then_some(LeaderEpoch(epoch)),
-            metadata: partition.committed_metadata.unwrap_or(""),
-        });
-        (index, None)
-    };
-    topic.partitions.iter().map(&mut one).collect()
-}
-
 pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, result: GroupResult) {
     match result {
         Ok(Reply::OffsetCommit(Ok(refused))) => {
@@ -133,14 +79,11 @@ pub(crate) fn finish(node: &mut Node, key: RequestKey, asked: &Asked, result: Gr
 }
 
 /// Writes the answer; `code` tells, for the n-th partition that went to the coordinator, what became of it.
-fn respond(node: &mut Node, key: RequestKey, asked: &Asked, mut code: impl FnMut(usize) -> ErrorCode) {
-    let mut index = 0;
-    let mut partition = |(partition_index, refused): &(i32, Option<ErrorCode>)| {
-        let error_code = refused.unwrap_or_else(|| {
-            index += 1;
-            code(index - 1)
-        });
-        OffsetCommitResponsePartition { partition_index: *partition_index, error_code }
+fn respond(node: &mut Node, key: RequestKey, asked: &Asked, code: impl FnMut(usize) -> ErrorCode) {
+    let mut codes = Asked::codes(code);
+    let mut partition = |partition: &(i32, Option<ErrorCode>)| OffsetCommitResponsePartition {
+        partition_index: partition.0,
+        error_code: codes(partition),
     };
     let topics = asked
         .topics

@@ -1,11 +1,14 @@
 //! Produce (0), versions 3–13: appends one batch per partition, answers when all of them are durable.
 //!
 //! Both acks=1 and acks=all wait for the disk; acks=0 gets no answer, and an error on it closes the connection, which
-//! is the only way such a client can learn of one.
+//! is the only way such a client can learn of one. What belongs to a transaction may have to wait before it is appended
+//! (`transactional`).
+
+mod transactional;
 
 use milepost_batch::{BatchError, BatchView, Codec};
 use milepost_log::AppendOrigin;
-use milepost_model::{Offset, TopicId, TopicPartition};
+use milepost_model::{Offset, PartitionIndex, TopicId, TopicPartition};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::produce::{
     BatchIndexAndErrorMessage, PartitionProduceData, PartitionProduceResponse, ProduceRequest,
@@ -14,7 +17,7 @@ use milepost_wire::messages::produce::{
 
 use super::{CloseConnection, Context, DISK_WAIT_MIN_MS, Handled};
 use crate::errors::{self, Refusal};
-use crate::node::{Node, RequestKey};
+use crate::node::{Node, RequestKey, Verdicts};
 use crate::purgatory::ProduceWait;
 use crate::topics;
 
@@ -22,6 +25,7 @@ use crate::topics;
 const ADMIN_CLIENT_ID: &str = "__admin_client";
 /// The first version that may carry zstd.
 const ZSTD_FROM: i16 = 7;
+
 /// The results of one produce so far.
 #[derive(Debug, Default)]
 pub(crate) struct Produced {
@@ -49,24 +53,36 @@ struct Written {
 }
 
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &ProduceRequest<'_>) -> Handled {
-    let mut produced = Produced::default();
-    let mut needs = Vec::new();
-    let transactional_id_missing = transactional_id_missing(request);
-    for topic in &request.topic_data {
-        let partitions = topic
-            .partition_data
-            .iter()
-            .map(|data| {
-                let result = if transactional_id_missing {
-                    Err(ErrorCode::TransactionalIdAuthorizationFailed.into())
-                } else {
-                    write(node, context, request, topic, data, &mut needs)
-                };
-                ProducedPartition { index: data.index, result }
-            })
-            .collect();
-        produced.topics.push(ProducedTopic { name: topic.name.to_owned(), id: topic.topic_id, partitions });
+    match transactional::to_verify(node, context, request) {
+        Ok(None) => produce(node, context, request, &Verdicts::default()),
+        Ok(Some(asked)) => {
+            node.hold(context, asked);
+            Ok(())
+        }
+        Err(code) => refuse_all(node, context, request, code),
     }
+}
+
+/// Goes on once the partitions of a transaction were verified.
+pub(crate) fn go_on(
+    node: &mut Node,
+    context: Context<'_>,
+    request: &ProduceRequest<'_>,
+    verdicts: &Verdicts,
+) -> Handled {
+    produce(node, context, request, verdicts)
+}
+
+fn produce(
+    node: &mut Node,
+    context: Context<'_>,
+    request: &ProduceRequest<'_>,
+    verdicts: &Verdicts,
+) -> Handled {
+    let mut needs = Vec::new();
+    let produced = each_partition(request, |topic, data| {
+        write(node, context, request.acks, verdicts, (topic, data), &mut needs)
+    });
     if request.acks == 0 {
         return finish_unacknowledged(node, context.key, &produced);
     }
@@ -97,35 +113,60 @@ fn finish_unacknowledged(node: &mut Node, key: RequestKey, produced: &Produced) 
     }
 }
 
-/// A transactional batch without a transactional id spoils the whole request, as in Kafka.
-fn transactional_id_missing(request: &ProduceRequest<'_>) -> bool {
-    let mut batches =
-        request.topic_data.iter().flat_map(|topic| &topic.partition_data).filter_map(|data| data.records);
-    request.transactional_id.is_none()
-        && batches.any(|bytes| BatchView::parse(bytes).is_ok_and(|(batch, _)| batch.is_transactional()))
+/// Refuses every partition of a request.
+fn refuse_all(
+    node: &mut Node,
+    context: Context<'_>,
+    request: &ProduceRequest<'_>,
+    code: ErrorCode,
+) -> Handled {
+    let produced = each_partition(request, |_, _| Err(code.into()));
+    if request.acks == 0 {
+        return finish_unacknowledged(node, context.key, &produced);
+    }
+    respond(node, context.key, &produced);
+    Ok(())
+}
+
+fn each_partition<'a>(
+    request: &'a ProduceRequest<'a>,
+    mut result: impl FnMut(&'a TopicProduceData<'a>, &'a PartitionProduceData<'a>) -> Result<Written, Refusal>,
+) -> Produced {
+    let mut produced = Produced::default();
+    for topic in &request.topic_data {
+        let one = |data: &'a PartitionProduceData<'a>| ProducedPartition {
+            index: data.index,
+            result: result(topic, data),
+        };
+        let partitions = topic.partition_data.iter().map(one).collect();
+        produced.topics.push(ProducedTopic { name: topic.name.to_owned(), id: topic.topic_id, partitions });
+    }
+    produced
 }
 
 /// Appends one partition's batch; notes what the answer must wait for.
 fn write(
     node: &mut Node,
     context: Context<'_>,
-    request: &ProduceRequest<'_>,
-    topic: &TopicProduceData<'_>,
-    data: &PartitionProduceData<'_>,
+    acks: i16,
+    verdicts: &Verdicts,
+    (topic, data): (&TopicProduceData<'_>, &PartitionProduceData<'_>),
     needs: &mut Vec<(TopicPartition, Offset)>,
 ) -> Result<Written, Refusal> {
-    let (partition, is_internal) = resolve(node, context, topic, data.index)?;
-    let batch = single_batch(context.key.version, data.records)?;
-    if batch.is_transactional() {
-        // Transactions come with a later issue; without a coordinator nobody may open one.
-        return Err(ErrorCode::InvalidTxnState.into());
-    }
-    if !matches!(request.acks, -1..=1) {
+    let found = resolve(node, context, topic, data.index)?;
+    let version = context.key.version;
+    let batch = single_batch(version, data.records)?;
+    verdicts
+        .of(found.name, PartitionIndex(data.index))
+        .map_err(|unverified| transactional::of_unverified(version, unverified))?;
+    if !matches!(acks, -1..=1) {
         return Err(ErrorCode::InvalidRequiredAcks.into());
     }
-    if is_internal && context.client_id != ADMIN_CLIENT_ID {
+    if found.is_internal && context.client_id != ADMIN_CLIENT_ID {
         return Err(ErrorCode::InvalidTopicException.into());
     }
+    let partition = found.id;
+    transactional::check_first_sequence(node, version, partition, &batch)?;
     let appended = node
         .logs
         .append(partition, batch.bytes(), AppendOrigin::Client, context.now)
@@ -142,13 +183,20 @@ fn write(
     })
 }
 
-/// The partition, and whether its topic is internal.
-fn resolve(
-    node: &Node,
+/// A partition that exists.
+struct Found<'a> {
+    id: TopicPartition,
+    /// Its topic's name, which a request may leave out.
+    name: &'a str,
+    is_internal: bool,
+}
+
+fn resolve<'a>(
+    node: &'a Node,
     context: Context<'_>,
     topic: &TopicProduceData<'_>,
     index: i32,
-) -> Result<(TopicPartition, bool), Refusal> {
+) -> Result<Found<'a>, Refusal> {
     let image = node.metadata.image();
     let (found, missing) = if context.key.version >= 13 {
         (image.topic_by_id(topic.topic_id), ErrorCode::UnknownTopicId)
@@ -156,8 +204,8 @@ fn resolve(
         (image.topic(topic.name), ErrorCode::UnknownTopicOrPartition)
     };
     let found = found.ok_or(missing)?;
-    let partition = topics::partition(found, index).ok_or(ErrorCode::UnknownTopicOrPartition)?;
-    Ok((partition, found.is_internal))
+    let id = topics::partition(found, index).ok_or(ErrorCode::UnknownTopicOrPartition)?;
+    Ok(Found { id, name: &found.name, is_internal: found.is_internal })
 }
 
 /// The payload must be exactly one batch of format 2.

@@ -49,6 +49,8 @@ struct Connection {
     ready_bytes: usize,
     output: Vec<u8>,
     close: bool,
+    /// A request waits for something that those behind it must not overtake.
+    is_held: bool,
 }
 
 impl Connection {
@@ -77,6 +79,7 @@ impl Connections {
             ready_bytes: 0,
             output: Vec::new(),
             close: false,
+            is_held: false,
         };
         self.open.insert(id, connection);
         id
@@ -98,6 +101,7 @@ impl Connections {
     pub(crate) fn accepts_more(&self, id: ConnectionId) -> bool {
         self.open.get(&id).is_some_and(|connection| {
             !connection.close
+                && !connection.is_held
                 && connection.slots.len() < IN_FLIGHT_REQUESTS_MAX
                 && connection.asked_bytes < IN_FLIGHT_BYTES_MAX
                 && connection.unsent_bytes() < OUTPUT_BYTES_MAX
@@ -175,6 +179,21 @@ impl Connections {
             connection.ready_bytes -= bytes.len();
             connection.slots.pop_front();
             connection.first += 1;
+        }
+    }
+
+    /// Takes nothing further from a connection until [`Connections::resume`].
+    pub(crate) fn hold(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.open.get_mut(&id) {
+            connection.is_held = true;
+        }
+    }
+
+    /// Takes requests of the connection again. The driver hears of it as of output.
+    pub(crate) fn resume(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.open.get_mut(&id) {
+            connection.is_held = false;
+            self.with_output.push(id);
         }
     }
 

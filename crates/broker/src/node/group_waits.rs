@@ -1,21 +1,18 @@
-//! Requests that wait for coordinators: which tickets belong to which request, and how its answer is finished.
-//!
-//! Most requests are one ticket; listings and batches over several groups are one ticket a shard or group, answered
-//! together when the last one came.
+//! Requests that wait for coordinators of groups: how they are asked, and how the answer is finished.
 
-use hashbrown::HashMap;
-use milepost_coordinator::{Answer, Refusal, ShardStatus};
+use milepost_coordinator::ShardStatus;
 use milepost_groups::{Reply, Request, partition_for};
-use milepost_model::{Instant, Now, PartitionIndex, Ticket};
+use milepost_model::{Instant, Now, PartitionIndex};
 
+use super::coordinator_waits::{Answered, CoordinatorWaits, single};
 use super::{Node, RequestKey};
 use crate::handlers::{
     consumer_group_describe, consumer_group_heartbeat, delete_groups, describe_groups, heartbeat, join_group,
-    leave_group, list_groups, offset_commit, offset_delete, offset_fetch, sync_group,
+    leave_group, list_groups, offset_commit, offset_delete, offset_fetch, sync_group, txn_offset_commit,
 };
 
 /// What a coordinator said, or the runtime in its stead.
-pub(crate) type GroupResult = Result<Reply, Refusal>;
+pub(crate) type GroupResult = Answered<Reply>;
 
 /// How to finish a request when all its tickets are answered. Each holds what its handler needs for that.
 #[derive(Debug)]
@@ -27,6 +24,7 @@ pub(crate) enum GroupAnswer {
     ConsumerGroupHeartbeat,
     ConsumerGroupDescribe(consumer_group_describe::Asked),
     OffsetCommit(offset_commit::Asked),
+    TxnOffsetCommit(txn_offset_commit::Asked),
     OffsetFetch(offset_fetch::Asked),
     ListGroups,
     DescribeGroups(describe_groups::Asked),
@@ -34,50 +32,16 @@ pub(crate) enum GroupAnswer {
     OffsetDelete(offset_delete::Asked),
 }
 
+/// A request that waits.
 #[derive(Debug)]
-struct GroupWait {
+pub(crate) struct GroupWait {
     key: RequestKey,
     answer: GroupAnswer,
     admitted: Instant,
-    /// One place a ticket, in the order of the parts.
-    results: Vec<Option<GroupResult>>,
-    missing: usize,
 }
 
-/// All requests that wait for coordinators.
-#[derive(Debug, Default)]
-pub(crate) struct GroupWaits {
-    next_wait: u64,
-    next_ticket: u64,
-    waits: HashMap<u64, GroupWait, foldhash::fast::FixedState>,
-    tickets: HashMap<Ticket, (u64, usize), foldhash::fast::FixedState>,
-}
-
-impl GroupWaits {
-    fn open(&mut self, now: Now, key: RequestKey, answer: GroupAnswer, parts: usize) -> Vec<Ticket> {
-        self.next_wait += 1;
-        let results = (0..parts).map(|_| None).collect();
-        let wait = GroupWait { key, answer, admitted: now.monotonic, results, missing: parts };
-        self.waits.insert(self.next_wait, wait);
-        (0..parts)
-            .map(|part| {
-                self.next_ticket += 1;
-                let ticket = Ticket(self.next_ticket);
-                self.tickets.insert(ticket, (self.next_wait, part));
-                ticket
-            })
-            .collect()
-    }
-
-    /// Notes an answer; gives the request back when it was the last one missing.
-    fn answered(&mut self, ticket: Ticket, result: GroupResult) -> Option<GroupWait> {
-        let (id, part) = self.tickets.remove(&ticket)?;
-        let wait = self.waits.get_mut(&id)?;
-        wait.results[part] = Some(result);
-        wait.missing -= 1;
-        if wait.missing == 0 { self.waits.remove(&id) } else { None }
-    }
-}
+/// All requests that wait for coordinators of groups.
+pub(crate) type GroupWaits = CoordinatorWaits<GroupWait, Reply>;
 
 impl Node {
     /// The shard that a group belongs to.
@@ -119,7 +83,8 @@ impl Node {
             finish(self, key, answer, Vec::new());
             return;
         }
-        let tickets = self.groups.open(now, key, answer, parts.len());
+        let wait = GroupWait { key, answer, admitted: now.monotonic };
+        let tickets = self.groups.open(wait, parts.len());
         for (ticket, (shard, request)) in tickets.into_iter().zip(parts) {
             self.coordinators.submit(&mut self.logs, now, shard, ticket, request);
         }
@@ -127,17 +92,12 @@ impl Node {
 
     /// Sends what the coordinators have released.
     pub(super) fn release_group_answers(&mut self) {
-        let answers: Vec<(Ticket, Answer<Reply>)> = self.coordinators.drain_answers().collect();
+        let answers: Vec<_> = self.coordinators.drain_answers().collect();
         for (ticket, answer) in answers {
-            let result = match answer {
-                Answer::Reply(reply) => Ok(reply),
-                Answer::Refused(refusal) => Err(refusal),
-            };
-            let Some(wait) = self.groups.answered(ticket, result) else { continue };
+            let Some((wait, results)) = self.groups.answered(ticket, answer) else { continue };
             if matches!(wait.answer, GroupAnswer::OffsetCommit(_)) {
                 self.commit_times.note_answered(wait.admitted);
             }
-            let results = wait.results.into_iter().flatten().collect();
             finish(self, wait.key, wait.answer, results);
         }
     }
@@ -154,14 +114,11 @@ fn finish(node: &mut Node, key: RequestKey, answer: GroupAnswer, results: Vec<Gr
             consumer_group_describe::finish(node, key, &asked, results);
         }
         GroupAnswer::OffsetCommit(asked) => offset_commit::finish(node, key, &asked, single(results)),
+        GroupAnswer::TxnOffsetCommit(asked) => txn_offset_commit::finish(node, key, &asked, single(results)),
         GroupAnswer::OffsetFetch(asked) => offset_fetch::finish(node, key, &asked, results),
         GroupAnswer::ListGroups => list_groups::finish(node, key, results),
         GroupAnswer::DescribeGroups(asked) => describe_groups::finish(node, key, &asked, results),
         GroupAnswer::DeleteGroups(asked) => delete_groups::finish(node, key, &asked, results),
         GroupAnswer::OffsetDelete(asked) => offset_delete::finish(node, key, &asked, single(results)),
     }
-}
-
-fn single(mut results: Vec<GroupResult>) -> GroupResult {
-    results.pop().expect("a request to one coordinator has one result")
 }

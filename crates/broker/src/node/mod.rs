@@ -10,10 +10,15 @@
 mod cluster_topics;
 mod commit_times;
 mod connections;
+mod coordinator_waits;
 mod group_waits;
+mod id_takers;
+mod markers;
 mod release;
 mod start;
 mod topic_waits;
+mod transactions;
+mod verification;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,14 +34,17 @@ pub(crate) use commit_times::CommitTimes;
 pub use connections::{ConnectionId, IN_FLIGHT_BYTES_MAX, IN_FLIGHT_REQUESTS_MAX, OUTPUT_BYTES_MAX};
 pub(crate) use connections::{Connections, RequestKey};
 pub(crate) use group_waits::{GroupAnswer, GroupResult, GroupWaits};
+pub(crate) use id_takers::IdTaker;
 pub use start::StartError;
 pub(crate) use topic_waits::{TopicWait, TopicWaits};
+pub(crate) use transactions::{Shard, TransactionAnswer, TransactionResult, TransactionWork};
+pub(crate) use verification::{ToVerify, Unverified, Verdicts, Verification};
 
 use crate::config::{BrokerSettings, Endpoint};
 use crate::fetch_sessions::FetchSessions;
 use crate::handlers;
 use crate::producer_ids::ProducerIds;
-use crate::purgatory::{DeletionWaits, FetchWaits, ProduceWaits};
+use crate::purgatory::{DeletionWaits, FetchWaits, MarkerWaits, ProduceWaits};
 use crate::random::Random;
 
 /// How many journal rounds one step may make before answers are sent.
@@ -91,9 +99,11 @@ pub struct Node {
     pub(crate) logs: LogSet,
     pub(crate) metadata: MetadataLog,
     pub(crate) coordinators: Coordinators<Groups>,
+    pub(crate) transactions: TransactionWork,
     pub(crate) connections: Connections,
     pub(crate) produces: ProduceWaits,
     pub(crate) deletions: DeletionWaits,
+    pub(crate) markers: MarkerWaits,
     pub(crate) fetches: FetchWaits,
     pub(crate) fetch_sessions: FetchSessions,
     pub(crate) groups: GroupWaits,
@@ -193,9 +203,14 @@ impl Node {
             }
             self.expire(now);
             self.open_missing_logs();
-            self.coordinators.load_step(&mut self.logs, now, self.settings.offsets_load_buffer_bytes);
-            self.coordinators.flush(&mut self.logs, now);
-            self.release_group_answers();
+            let load_bytes = self.settings.offsets_load_buffer_bytes;
+            self.coordinators.load_step(&mut self.logs, now, load_bytes);
+            if let Some(transactions) = &mut self.transactions.coordinators {
+                transactions.load_step(&mut self.logs, now, load_bytes);
+            }
+            self.release_answers(now);
+            self.flush_coordinators(now);
+            self.release_answers(now);
             if self.logs.is_flushing() {
                 break;
             }
@@ -214,13 +229,31 @@ impl Node {
             Space::Ready => IDLE_POLL_MS,
         };
         self.next_poll = now.monotonic.plus_ms(pause_ms);
-        cleans_on || self.coordinators.has_load_work() || self.can_begin_round()
+        cleans_on || self.has_load_work() || self.has_open_batches() || self.can_begin_round()
     }
 
     /// Whether something waits for a round and one could take it. On a full disk work stays where it is until the
     /// next poll finds room.
     fn can_begin_round(&self) -> bool {
         self.logs.has_work() && !self.logs.is_flushing() && self.logs.space() != Space::Full
+    }
+
+    /// Appends what coordinators have gathered.
+    fn flush_coordinators(&mut self, now: Now) {
+        self.coordinators.flush(&mut self.logs, now);
+        if let Some(transactions) = &mut self.transactions.coordinators {
+            transactions.flush(&mut self.logs, now);
+        }
+    }
+
+    fn has_open_batches(&self) -> bool {
+        self.coordinators.has_open_batches()
+            || self.transactions.coordinators.as_ref().is_some_and(Coordinators::has_open_batches)
+    }
+
+    fn has_load_work(&self) -> bool {
+        self.coordinators.has_load_work()
+            || self.transactions.coordinators.as_ref().is_some_and(Coordinators::has_load_work)
     }
 
     /// When [`Node::step`] is needed next even if nothing comes in.
@@ -230,8 +263,10 @@ impl Node {
             Some(self.next_poll),
             self.logs.next_deadline(),
             self.coordinators.next_deadline(),
+            self.transactions.next_deadline(),
             self.produces.next_deadline(),
             self.deletions.next_deadline(),
+            self.markers.next_deadline(),
             self.fetches.next_deadline(),
         ];
         waits.into_iter().flatten().min()
@@ -264,14 +299,18 @@ impl Node {
 
     /// One stage of a stop after the other; each begins when the disk has nothing left of the one before.
     fn continue_stop(&mut self, now: Now) {
-        if self.phase != Phase::Stopping || self.can_begin_round() || self.logs.is_flushing() {
+        let is_busy = self.has_open_batches() || self.can_begin_round() || self.logs.is_flushing();
+        if self.phase != Phase::Stopping || is_busy {
             return;
         }
         match self.stopping {
             Stopping::Draining => {
                 self.coordinators.close();
-                self.release_group_answers();
-                self.answer_waiting();
+                if let Some(transactions) = &mut self.transactions.coordinators {
+                    transactions.close();
+                }
+                self.release_answers(now);
+                self.answer_waiting(now);
                 self.stopping = Stopping::Checkpointing(now.monotonic.plus_ms(STOP_CHECKPOINT_MS));
                 self.logs.begin_clean_stop(now);
             }

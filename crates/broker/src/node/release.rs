@@ -9,9 +9,9 @@ use super::{Node, TopicWait};
 use crate::handlers::fetch::Patience;
 use crate::handlers::{
     alter_configs, create_partitions, create_topics, delete_records, delete_topics, fetch,
-    incremental_alter_configs, init_producer_id, produce,
+    incremental_alter_configs, produce, write_txn_markers,
 };
-use crate::topics;
+use crate::topics::{self, TRANSACTIONS_TOPIC};
 
 impl Node {
     /// Takes in what the storage completed.
@@ -26,13 +26,16 @@ impl Node {
         }
         self.apply_metadata(now);
         for partition in &progress.advanced {
-            self.release_partition(*partition);
+            self.release_partition(now, *partition);
         }
         self.coordinators.on_durable(&self.logs, &progress.advanced);
-        self.release_group_answers();
+        if let Some(transactions) = &mut self.transactions.coordinators {
+            transactions.on_durable(&self.logs, &progress.advanced);
+        }
+        self.release_answers(now);
     }
 
-    fn release_partition(&mut self, partition: TopicPartition) {
+    fn release_partition(&mut self, now: Now, partition: TopicPartition) {
         let Some(log) = self.logs.log(partition) else { return };
         let (start, end) = (log.log_start_offset(), log.high_watermark());
         for wait in self.produces.advance(partition, end) {
@@ -41,6 +44,10 @@ impl Node {
         for wait in self.deletions.advance(partition, start) {
             delete_records::finish(self, &wait);
         }
+        for wait in self.markers.advance(partition, end) {
+            write_txn_markers::finish(self, &wait);
+        }
+        self.advance_markers(now, partition, end);
         for wait in self.fetches.watching(partition) {
             fetch::answer_or_park(self, wait, Patience::UntilDeadline);
         }
@@ -53,10 +60,16 @@ impl Node {
                 MetadataChange::TopicCreated(topic) | MetadataChange::TopicChanged { after: topic, .. } => {
                     self.cluster_topics = None;
                     topics::open_partitions(self, &topic);
+                    if topic.name == TRANSACTIONS_TOPIC && self.transactions.coordinators.is_none() {
+                        self.open_transaction_coordinators(&topic);
+                    }
                 }
                 MetadataChange::TopicDeleted(topic) => self.drop_topic(now, &topic),
-                MetadataChange::ProducerIdsTaken { to, .. } => self.producer_ids.reserved(to),
                 MetadataChange::GroupConfigsChanged => self.cluster_topics = None,
+                MetadataChange::ProducerIdsTaken { to, .. } => {
+                    self.producer_ids.reserved(to);
+                    self.give_producer_ids(now);
+                }
                 MetadataChange::ClusterIdChosen => {}
             }
         }
@@ -71,7 +84,6 @@ impl Node {
                 TopicWait::IncrementalAlterConfigs(altered) => {
                     incremental_alter_configs::finish(self, key, &altered);
                 }
-                TopicWait::ProducerId => init_producer_id::give(self, now, key),
             }
         }
     }
@@ -92,6 +104,10 @@ impl Node {
             for wait in self.deletions.forget_partition(id) {
                 delete_records::give_up(self, wait, ErrorCode::NotLeaderOrFollower);
             }
+            for wait in self.markers.forget_partition(id) {
+                write_txn_markers::give_up(self, wait, ErrorCode::UnknownTopicOrPartition);
+            }
+            self.forget_markers(now, id);
         }
         let deleted = DeletedTopic { name: topic.name.clone(), id: topic.id, without_id: WithoutId::Goes };
         self.coordinators.on_topics_deleted(&mut self.logs, now, &[deleted].into());
@@ -120,10 +136,20 @@ impl Node {
         for wait in self.fetches.expired(now.monotonic) {
             fetch::answer_or_park(self, wait, Patience::None);
         }
+        for wait in self.markers.expired(now.monotonic) {
+            write_txn_markers::give_up(self, wait, ErrorCode::RequestTimedOut);
+        }
         if self.coordinators.next_deadline().is_some_and(|deadline| deadline <= now.monotonic) {
             self.coordinators.on_deadline(&mut self.logs, now);
             self.log_skipped_sweeps();
         }
+        if let Some(transactions) = &mut self.transactions.coordinators
+            && transactions.next_deadline().is_some_and(|deadline| deadline <= now.monotonic)
+        {
+            transactions.on_deadline(&mut self.logs, now);
+        }
+        self.retry_markers(now);
+        self.give_up_held(now);
     }
 
     fn log_skipped_sweeps(&mut self) {
@@ -139,7 +165,11 @@ impl Node {
     }
 
     /// Answers who still waits at a stop: fetches with what there is; produces wait only for a disk without room.
-    pub(super) fn answer_waiting(&mut self) {
+    pub(super) fn answer_waiting(&mut self, now: Now) {
+        self.give_up_all_held(now);
+        for wait in self.markers.take_all() {
+            write_txn_markers::give_up(self, wait, ErrorCode::KafkaStorageError);
+        }
         for wait in self.produces.take_all() {
             produce::give_up(self, wait, ErrorCode::KafkaStorageError);
         }

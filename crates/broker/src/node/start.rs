@@ -12,13 +12,13 @@ use milepost_model::Now;
 use milepost_storage::Engine;
 
 use super::cluster_topics::cluster_topics;
-use super::{CommitTimes, Connections, GroupWaits, Node, Phase, TopicWaits};
+use super::{CommitTimes, Connections, GroupWaits, Node, Phase, TopicWaits, TransactionWork};
 use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
 use crate::fetch_sessions::FetchSessions;
 use crate::producer_ids::ProducerIds;
-use crate::purgatory::{DeletionWaits, FetchWaits, ProduceWaits};
+use crate::purgatory::{DeletionWaits, FetchWaits, MarkerWaits, ProduceWaits};
 use crate::random::{self, Random};
-use crate::topics::{self, OFFSETS_TOPIC};
+use crate::topics::{self, OFFSETS_TOPIC, TRANSACTIONS_TOPIC};
 
 /// Why a node could not start.
 #[derive(Debug, thiserror::Error)]
@@ -34,10 +34,12 @@ pub enum StartError {
     Write(#[from] ProposeError),
     /// The number of coordinators would change.
     #[error(
-        "offsets.topic.num.partitions is {asked}, but this data folder has {present}: \
-         the number decides which coordinator a group has and never changes in a folder"
+        "{setting} is {asked}, but this data folder has {present}: the number decides which coordinator \
+         a group or a transactional id has and never changes in a folder"
     )]
-    OffsetsPartitions {
+    Partitions {
+        /// The setting.
+        setting: &'static str,
         /// As configured.
         asked: i32,
         /// As it is.
@@ -89,9 +91,11 @@ impl Node {
             logs,
             metadata,
             coordinators,
+            transactions: TransactionWork::default(),
             connections: Connections::default(),
             produces: ProduceWaits::default(),
             deletions: DeletionWaits::default(),
+            markers: MarkerWaits::default(),
             fetches: FetchWaits::default(),
             fetch_sessions,
             cluster_topics: None,
@@ -109,6 +113,10 @@ impl Node {
         let known: Vec<_> = node.metadata.image().topics().cloned().collect();
         for topic in &known {
             topics::open_partitions(&mut node, topic);
+            if topic.name == TRANSACTIONS_TOPIC {
+                check_count("transaction.state.log.num.partitions", topic, &node.settings)?;
+                node.open_transaction_coordinators(topic);
+            }
         }
         node.write_first_records(&offsets, now)?;
         Ok((node, report))
@@ -132,14 +140,22 @@ fn offsets_topic(
     settings: &BrokerSettings,
     random: &mut dyn Random,
 ) -> Result<Arc<Topic>, StartError> {
-    let asked = settings.offsets_partitions;
     if let Some(present) = metadata.image().topic(OFFSETS_TOPIC) {
-        let said = settings.values.get(broker_setting("offsets.topic.num.partitions")).1 != Source::Default;
-        if said && present.partition_count != asked {
-            return Err(StartError::OffsetsPartitions { asked, present: present.partition_count });
-        }
+        check_count("offsets.topic.num.partitions", present, settings)?;
         return Ok(present.clone());
     }
+    let asked = settings.offsets_partitions;
     let segment_bytes = settings.values.get(broker_setting("offsets.topic.segment.bytes")).0;
     Ok(Arc::new(new_offsets_topic(random::uuid(random), asked, segment_bytes)))
+}
+
+/// That the number of a topic's partitions is the one asked for, if one was asked for.
+fn check_count(setting: &'static str, topic: &Topic, settings: &BrokerSettings) -> Result<(), StartError> {
+    let (asked, source) = settings.values.get(broker_setting(setting));
+    let asked = asked.trim().parse().expect("the value was checked against its kind");
+    let present = topic.partition_count;
+    if source == Source::Default || asked == present {
+        return Ok(());
+    }
+    Err(StartError::Partitions { setting, asked, present })
 }

@@ -21,8 +21,6 @@ pub(crate) enum TopicWait {
     AlterConfigs(Vec<Altered>),
     /// IncrementalAlterConfigs.
     IncrementalAlterConfigs(Vec<Altered>),
-    /// InitProducerId: a new block of ids was asked for.
-    ProducerId,
 }
 
 #[derive(Debug)]

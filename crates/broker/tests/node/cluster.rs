@@ -153,13 +153,12 @@ fn the_coordinator_of_every_group_is_this_broker() {
 }
 
 #[test]
-fn transactions_and_share_groups_have_no_coordinator() {
+fn share_groups_have_no_coordinator_and_transactions_not_at_first() {
     let mut broker = Broker::start(&[]);
     let cases = [
         (1, 1, ErrorCode::CoordinatorNotAvailable),
         (3, 2, ErrorCode::InvalidRequest),
         (3, 9, ErrorCode::InvalidRequest),
-        (4, 1, ErrorCode::CoordinatorNotAvailable),
         (5, 2, ErrorCode::InvalidRequest),
         (6, 2, ErrorCode::CoordinatorNotAvailable),
     ];
@@ -225,10 +224,7 @@ fn what_init_producer_id_refuses() {
         (InitProducerIdRequest { producer_id: 5, ..base.clone() }, ErrorCode::InvalidRequest),
         (InitProducerIdRequest { producer_epoch: 0, ..base.clone() }, ErrorCode::InvalidRequest),
         (InitProducerIdRequest { transactional_id: Some(""), ..base.clone() }, ErrorCode::InvalidRequest),
-        (
-            InitProducerIdRequest { transactional_id: Some("t"), ..base.clone() },
-            ErrorCode::CoordinatorNotAvailable,
-        ),
+        (InitProducerIdRequest { transactional_id: Some("t"), ..base.clone() }, ErrorCode::NotCoordinator),
     ];
     for (request, expected) in cases {
         let frame = broker.ask(5, &request);

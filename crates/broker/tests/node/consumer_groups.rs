@@ -219,7 +219,7 @@ fn a_new_topic_is_assigned_at_the_next_heartbeat() {
 }
 
 #[test]
-fn the_feature_of_consumer_groups_is_told_as_kafka_tells_it() {
+fn features_are_told_as_kafka_tells_them() {
     let mut broker = Broker::start(&[]);
     for version in 3..=5 {
         let request = ApiVersionsRequest {
@@ -229,14 +229,16 @@ fn the_feature_of_consumer_groups_is_told_as_kafka_tells_it() {
         };
         let frame = broker.ask(version, &request);
         let response: ApiVersionsResponse<'_> = frame.read();
-        let finalized = &response.finalized_features[0];
-        assert_eq!(
-            (finalized.name, finalized.min_version_level, finalized.max_version_level),
-            ("group.version", 1, 1)
-        );
+        let finalized: Vec<_> = response
+            .finalized_features
+            .iter()
+            .map(|f| (f.name, f.min_version_level, f.max_version_level))
+            .collect();
+        assert_eq!(finalized, [("group.version", 1, 1), ("transaction.version", 2, 2)]);
         // KAFKA-17492: older clients cannot read a level 0.
         let supported: Vec<_> =
             response.supported_features.iter().map(|f| (f.name, f.min_version, f.max_version)).collect();
-        assert_eq!(supported, if version >= 4 { vec![("group.version", 0, 1)] } else { Vec::new() });
+        let all = [("group.version", 0, 1), ("transaction.version", 0, 2)];
+        assert_eq!(supported, if version >= 4 { &all[..] } else { &[] });
     }
 }

@@ -21,3 +21,7 @@ mod log_offsets;
 mod members;
 mod producing;
 mod topics;
+mod transacting;
+mod transaction_admin;
+mod transactional_offsets;
+mod transactions;

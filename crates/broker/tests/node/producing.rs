@@ -301,7 +301,7 @@ fn five_batches_in_flight_land_in_order() {
 }
 
 #[test]
-fn transactions_are_refused() {
+fn a_transactional_batch_needs_a_coordinator() {
     let mut broker = Broker::start(&[]);
     broker.create_topic("t", 2);
     let producer = ProducerIdentity { id: ProducerId(1), epoch: ProducerEpoch(0) };
@@ -321,7 +321,7 @@ fn transactions_are_refused() {
     };
     assert_eq!(codes(&request), [ErrorCode::TransactionalIdAuthorizationFailed; 2], "the plain one too");
     request.transactional_id = Some("mine");
-    assert_eq!(codes(&request), [ErrorCode::InvalidTxnState, ErrorCode::None]);
+    assert_eq!(codes(&request), [ErrorCode::NotEnoughReplicas, ErrorCode::None], "there is none yet");
 }
 
 #[test]

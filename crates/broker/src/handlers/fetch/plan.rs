@@ -1,5 +1,6 @@
 //! What a Fetch is to read: from the request, or from the session that it goes on with.
 
+use milepost_log::IsolationLevel;
 use milepost_log::metadata::MetadataImage;
 use milepost_model::{Instant, TopicId, TopicPartition};
 use milepost_wire::ErrorCode;
@@ -21,7 +22,7 @@ const SESSIONLESS_EPOCH: i32 = -1;
 pub(crate) struct FetchPlan {
     pub(super) max_bytes: usize,
     pub(super) min_bytes: usize,
-    pub(super) isolation_level: i8,
+    pub(super) isolation_level: IsolationLevel,
     pub(super) session: PlanSession,
     pub(super) topics: Vec<TopicPlan>,
 }
@@ -131,7 +132,8 @@ pub(super) fn plan(
     };
     let max_bytes = usize::try_from(request.max_bytes).unwrap_or(0).min(node.settings.fetch_max_bytes);
     let min_bytes = usize::try_from(request.min_bytes).unwrap_or(0).min(max_bytes);
-    Ok(FetchPlan { max_bytes, min_bytes, isolation_level: request.isolation_level, session, topics })
+    let isolation_level = super::super::isolation_level(request.isolation_level);
+    Ok(FetchPlan { max_bytes, min_bytes, isolation_level, session, topics })
 }
 
 fn go_on(node: &mut Node, now: Instant, update: &Update<'_>) -> Result<PlanSession, ErrorCode> {

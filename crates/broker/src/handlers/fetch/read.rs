@@ -1,6 +1,7 @@
 //! Reading what a Fetch asks for, partition by partition.
 
-use milepost_log::{FirstBatch, IsolationLevel, LogSet, PartitionLog};
+use milepost_batch::BatchView;
+use milepost_log::{AbortedTransaction, FirstBatch, IsolationLevel, LogSet, PartitionLog};
 use milepost_model::{LeaderEpoch, Offset, TopicPartition};
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::fetch::FetchPartition;
@@ -18,6 +19,8 @@ pub(super) struct Answer {
     pub(super) log_start_offset: i64,
     pub(super) diverging: Option<(LeaderEpoch, Offset)>,
     pub(super) records: Vec<u8>,
+    /// To readers of committed records: the aborted transactions among the records.
+    pub(super) aborted: Option<Vec<AbortedTransaction>>,
 }
 
 impl Answer {
@@ -39,6 +42,7 @@ impl Answer {
             log_start_offset: -1,
             diverging: None,
             records: Vec::new(),
+            aborted: None,
         }
     }
 }
@@ -70,7 +74,7 @@ pub(super) fn read_all(node: &mut Node, version: i16, plan: &FetchPlan, max_byte
             if is_deleted {
                 return Err(missing(version));
             }
-            read_one(&mut node.logs, id, &partition.asked, budget, first)
+            read_one(&mut node.logs, id, &partition.asked, plan.isolation_level, (budget, first))
         });
         let answer = match found {
             Ok(answer) => answer,
@@ -90,8 +94,8 @@ fn read_one(
     logs: &mut LogSet,
     id: TopicPartition,
     asked: &FetchPartition,
-    budget: usize,
-    first: FirstBatch,
+    isolation: IsolationLevel,
+    (budget, first): (usize, FirstBatch),
 ) -> Result<Answer, ErrorCode> {
     let log = logs.log(id).ok_or(ErrorCode::NotLeaderOrFollower)?;
     errors::check_leader_epoch(asked.current_leader_epoch, logs.leader_epoch())?;
@@ -102,15 +106,29 @@ fn read_one(
         log_start_offset: log.log_start_offset().0,
         diverging: diverging_epoch(log, asked),
         records: Vec::new(),
+        aborted: (isolation == IsolationLevel::ReadCommitted).then(Vec::new),
     };
     if answer.diverging.is_some() {
         return Ok(answer);
     }
     let max_bytes = usize::try_from(asked.partition_max_bytes).unwrap_or(0).min(budget);
-    answer.records = logs
-        .read(id, Offset(asked.fetch_offset), max_bytes, first, IsolationLevel::ReadUncommitted)
-        .map_err(|error| errors::of_read(&error))?;
+    let from = Offset(asked.fetch_offset);
+    answer.records =
+        logs.read(id, from, max_bytes, first, isolation).map_err(|error| errors::of_read(&error))?;
+    if let (Some(aborted), Some(end)) = (&mut answer.aborted, end_of(&answer.records)) {
+        *aborted = logs.aborted_transactions(id, from, end).map_err(|error| errors::of_read(&error))?;
+    }
     Ok(answer)
+}
+
+/// The offset after the last of these batches.
+fn end_of(mut batches: &[u8]) -> Option<Offset> {
+    let mut end = None;
+    while let Ok((batch, rest)) = BatchView::parse(batches) {
+        end = Some(batch.next_offset());
+        batches = rest;
+    }
+    end
 }
 
 /// KIP-595: where the log parted from what the client last read, if it did.
