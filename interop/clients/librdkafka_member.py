@@ -1,9 +1,12 @@
 """A member that is confluent-kafka, the Python face of librdkafka."""
 
+import time
+import traceback
 from importlib import metadata as packages
 
 import puppet
 from confluent_kafka import (
+    OFFSET_BEGINNING,
     Consumer,
     ConsumerGroupTopicPartitions,
     KafkaException,
@@ -15,6 +18,56 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 # Names that librdkafka has other words or no word for.
 ONLY_ELSEWHERE = {"max.poll.records"}
+# Names that are the transactional producer's.
+OF_TRANSACTIONS = {"transactional.id", "transaction.timeout.ms"}
+
+
+class Transactions:
+    """A transactional producer, made anew after an error that ends it."""
+
+    def __init__(self, make):
+        self.make = make
+        self.producer = None
+
+    def start_anew(self):
+        """Ends whatever the producer before left open, as soon as the server can be reached."""
+        self.producer = None
+        deadline = time.monotonic() + 60
+        while self.producer is None:
+            producer = self.make()
+            try:
+                producer.init_transactions(10)
+                self.producer = producer
+            except KafkaException as error:
+                if time.monotonic() > deadline:
+                    raise
+                traceback.print_exc()
+
+    def begin(self):
+        if self.producer is None:
+            self.start_anew()
+        self.producer.begin_transaction()
+
+    def send(self, topic, partition, values):
+        reports = []
+        report = lambda error, message: reports.append((error, message.offset()))
+        for value in values:
+            self.producer.produce(topic, value, partition=partition, on_delivery=report)
+            self.producer.poll(0)
+        self.producer.flush(30)
+        if len(reports) != len(values):
+            raise TimeoutError(f"{len(reports)} of {len(values)} records were reported")
+        for error, _ in reports:
+            if error:
+                raise KafkaException(error)
+        return [offset for _, offset in reports]
+
+    def send_offsets(self, positions, group):
+        self.producer.send_offsets_to_transaction(positions, group, 30)
+
+    def end(self, mode):
+        end = {"commit": self.producer.commit_transaction, "abort": self.producer.abort_transaction}[mode]
+        end(30)
 
 
 class Member:
@@ -22,7 +75,10 @@ class Member:
         self.base = {"bootstrap.servers": bootstrap}
         self.admin = AdminClient(self.base)
         self.at_once = int(settings.get("max.poll.records", 500))
-        settings = {key: value for key, value in settings.items() if key not in ONLY_ELSEWHERE}
+        of_transactions = {key: value for key, value in settings.items() if key in OF_TRANSACTIONS}
+        settings = {key: value for key, value in settings.items() if key not in ONLY_ELSEWHERE | OF_TRANSACTIONS}
+        make = lambda: Producer({**self.base, **of_transactions, "linger.ms": 5, "reconnect.backoff.max.ms": 200})
+        self.transactions = Transactions(make)
         if settings.get("auto.offset.reset") == "none":
             settings["auto.offset.reset"] = "error"
         self.commit_results = []
@@ -114,6 +170,57 @@ class Member:
             if error:
                 raise KafkaException(error)
         return {"offsets": ",".join(str(offset) for _, offset in reports)}
+
+    # --- Transactions ---
+
+    def begin(self):
+        self.transactions.begin()
+
+    def send(self, topic, partition, first, count):
+        values = [f"value-{number}" for number in range(int(first), int(first) + int(count))]
+        offsets = self.transactions.send(topic, int(partition), values)
+        return {"offsets": ",".join(str(offset) for offset in offsets)}
+
+    def send_offsets(self):
+        positions = [entry for entry in self.consumer.position(self.consumer.assignment()) if entry.offset >= 0]
+        self.transactions.send_offsets(positions, self.consumer.consumer_group_metadata())
+
+    def end(self, mode):
+        self.transactions.end(mode)
+
+    def transform(self, topic, seconds):
+        """Reads, writes what it read elsewhere, and commits both together; after an error it goes back and on."""
+        done, deadline = 0, time.monotonic() + float(seconds)
+        while time.monotonic() < deadline:
+            messages = [one for one in self.consumer.consume(num_messages=500, timeout=0.1) if not one.error()]
+            if not messages:
+                continue
+            ends = {one.partition(): TopicPartition(one.topic(), one.partition(), one.offset() + 1) for one in messages}
+            try:
+                self.transactions.begin()
+                self.transactions.send(topic, 0, [one.value() for one in messages])
+                self.transactions.send_offsets(list(ends.values()), self.consumer.consumer_group_metadata())
+                self.transactions.end("commit")
+                done += len(messages)
+            except (KafkaException, TimeoutError):
+                traceback.print_exc()
+                self.transactions.start_anew()
+                self._go_back()
+        return {"records": done}
+
+    def _go_back(self):
+        """To what is committed: whether the last transaction was, its coordinator knows by now."""
+        for attempt in range(60):
+            try:
+                for entry in self.consumer.committed(self.consumer.assignment(), timeout=5):
+                    if entry.error:
+                        raise KafkaException(entry.error)
+                    offset = entry.offset if entry.offset >= 0 else OFFSET_BEGINNING
+                    self.consumer.seek(TopicPartition(entry.topic, entry.partition, offset))
+                return
+            except KafkaException:
+                traceback.print_exc()
+        raise TimeoutError("the committed offsets are not to be had")
 
     def create_topic(self, topic, partitions):
         self._admin_result("create_topics", [NewTopic(topic, int(partitions), 1)])

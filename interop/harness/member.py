@@ -140,6 +140,25 @@ class Member:
         )
         return [int(offset) for offset in answer["offsets"].split(",")]
 
+    # --- Words of a producer of transactions, whose settings have a `transactional_id` ---
+
+    def begin(self):
+        """Begins a transaction; the first one starts the producer."""
+        self.ask("begin")
+
+    def send(self, topic, partition, first, count):
+        """Sends `value-N` for N from `first` within the transaction; the offset of each."""
+        answer = self.ask("send", topic=topic, partition=partition, first=first, count=count)
+        return [int(offset) for offset in answer["offsets"].split(",")]
+
+    def send_offsets(self):
+        """The positions of what is assigned are committed by the transaction."""
+        self.ask("send-offsets")
+
+    def end_transaction(self, mode):
+        """`commit` or `abort`."""
+        self.ask("end", mode=mode)
+
     # --- What happens to processes ---
 
     def freeze(self):

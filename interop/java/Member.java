@@ -35,6 +35,7 @@ import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.protocol.Errors;
@@ -47,10 +48,17 @@ public final class Member {
 
     private final Properties base = new Properties();
     private final Set<Integer> revoked = new TreeSet<>();
+    private final Properties ofTransactions = new Properties();
     private KafkaConsumer<String, String> consumer;
+    private KafkaProducer<String, String> transactions;
 
     private Member(String bootstrap, String group, Map<String, String> settings) {
         base.put("bootstrap.servers", bootstrap);
+        for (String name : List.of("transactional.id", "transaction.timeout.ms")) {
+            if (settings.containsKey(name)) {
+                ofTransactions.put(name, settings.remove(name));
+            }
+        }
         if (group != null) {
             Properties properties = new Properties();
             properties.putAll(base);
@@ -92,9 +100,25 @@ public final class Member {
                 if (consumer != null) {
                     consumer.close();
                 }
+                if (transactions != null) {
+                    transactions.close(Duration.ofSeconds(5));
+                }
                 return Map.of();
             case "produce":
                 return produce(with);
+            case "begin":
+                begin();
+                return Map.of();
+            case "send":
+                return send(with);
+            case "send-offsets":
+                sendOffsets(positions());
+                return Map.of();
+            case "end":
+                end(with.get("mode"));
+                return Map.of();
+            case "transform":
+                return transform(with.get("topic"), Double.parseDouble(with.get("seconds")));
             default:
                 try (Admin admin = Admin.create(base)) {
                     return administer(admin, verb, with);
@@ -196,6 +220,132 @@ public final class Member {
             }
         }
         return Map.of("offsets", String.join(",", offsets));
+    }
+
+    // --- Transactions ---
+
+    private void begin() {
+        if (transactions == null) {
+            startAnew();
+        }
+        transactions.beginTransaction();
+    }
+
+    /** Makes the producer; it ends whatever the one before left open, as soon as the server can be reached. */
+    private void startAnew() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        closeTransactions();
+        Properties properties = new Properties();
+        properties.putAll(base);
+        properties.putAll(ofTransactions);
+        properties.put("key.serializer", StringSerializer.class.getName());
+        properties.put("value.serializer", StringSerializer.class.getName());
+        properties.put("linger.ms", "5");
+        properties.put("max.block.ms", "10000");
+        while (transactions == null) {
+            KafkaProducer<String, String> producer = new KafkaProducer<>(properties);
+            try {
+                producer.initTransactions();
+                transactions = producer;
+            } catch (KafkaException error) {
+                producer.close(Duration.ZERO);
+                if (System.nanoTime() > deadline) {
+                    throw error;
+                }
+                error.printStackTrace();
+            }
+        }
+    }
+
+    private void closeTransactions() {
+        if (transactions != null) {
+            transactions.close(Duration.ZERO);
+            transactions = null;
+        }
+    }
+
+    private Map<String, String> send(Map<String, String> with) throws Exception {
+        int first = Integer.parseInt(with.get("first"));
+        int count = Integer.parseInt(with.get("count"));
+        List<String> values = new ArrayList<>();
+        for (int number = first; number < first + count; number++) {
+            values.add("value-" + number);
+        }
+        return Map.of("offsets", send(with.get("topic"), Integer.parseInt(with.get("partition")), values));
+    }
+
+    private String send(String topic, int partition, List<String> values) throws Exception {
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        for (String value : values) {
+            sent.add(transactions.send(new ProducerRecord<>(topic, partition, null, value)));
+        }
+        List<String> offsets = new ArrayList<>();
+        for (Future<RecordMetadata> one : sent) {
+            offsets.add(String.valueOf(one.get(30, TimeUnit.SECONDS).offset()));
+        }
+        return String.join(",", offsets);
+    }
+
+    private Map<TopicPartition, OffsetAndMetadata> positions() {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        for (TopicPartition one : consumer.assignment()) {
+            positions.put(one, new OffsetAndMetadata(consumer.position(one)));
+        }
+        return positions;
+    }
+
+    private void sendOffsets(Map<TopicPartition, OffsetAndMetadata> positions) {
+        transactions.sendOffsetsToTransaction(positions, consumer.groupMetadata());
+    }
+
+    private void end(String mode) {
+        if (mode.equals("commit")) {
+            transactions.commitTransaction();
+        } else {
+            transactions.abortTransaction();
+        }
+    }
+
+    /** Reads, writes what it read elsewhere, and commits both together; after an error it goes back and on. */
+    private Map<String, String> transform(String topic, double seconds) {
+        int done = 0;
+        long deadline = System.nanoTime() + (long) (seconds * 1e9);
+        while (System.nanoTime() < deadline) {
+            List<String> values = new ArrayList<>();
+            Map<TopicPartition, OffsetAndMetadata> ends = new HashMap<>();
+            for (ConsumerRecord<String, String> one : consumer.poll(POLL)) {
+                values.add(one.value());
+                ends.put(new TopicPartition(one.topic(), one.partition()), new OffsetAndMetadata(one.offset() + 1));
+            }
+            if (values.isEmpty()) {
+                continue;
+            }
+            try {
+                begin();
+                send(topic, 0, values);
+                sendOffsets(ends);
+                end("commit");
+                done += values.size();
+            } catch (Exception error) {
+                error.printStackTrace();
+                startAnew();
+                goBack();
+            }
+        }
+        return Map.of("records", String.valueOf(done));
+    }
+
+    /** To what is committed: whether the last transaction was, its coordinator knows by now. */
+    private void goBack() {
+        Map<TopicPartition, OffsetAndMetadata> known =
+            consumer.committed(consumer.assignment(), Duration.ofSeconds(60));
+        for (TopicPartition one : consumer.assignment()) {
+            if (known.get(one) == null) {
+                consumer.seekToBeginning(List.of(one));
+            } else {
+                consumer.seek(one, known.get(one));
+            }
+        }
     }
 
     private Map<String, String> administer(Admin admin, String verb, Map<String, String> with) throws Exception {

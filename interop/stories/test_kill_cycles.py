@@ -23,6 +23,8 @@ class Writer(threading.Thread):
         self.producer = Producer({"bootstrap.servers": server.bootstrap, "enable.idempotence": True, **QUICK})
         self.topic = topic
         self.sent = 0
+        # How long it rests after every twenty records.
+        self.pause = 0.01
         self.acknowledged = {}
         self.lost = []
         self.done = threading.Event()
@@ -39,7 +41,7 @@ class Writer(threading.Thread):
             for _ in range(20):
                 self.producer.produce(self.topic, str(self.sent), partition=0, on_delivery=self.report)
                 self.sent += 1
-            self.producer.poll(0.01)
+            self.producer.poll(self.pause)
             while len(self.producer) > 2000 and not self.done.is_set():
                 self.producer.poll(0.05)
         self.producer.flush(60)

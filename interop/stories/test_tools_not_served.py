@@ -11,7 +11,6 @@ import pytest
         ("DESCRIBE_QUORUM", ["kafka-metadata-quorum", "describe", "--status"]),
         ("LIST_PARTITION_REASSIGNMENTS", ["kafka-reassign-partitions", "--list"]),
         ("DESCRIBE_CLIENT_QUOTAS", ["kafka-configs", "--entity-type", "users", "--describe"]),
-        ("LIST_TRANSACTIONS", ["kafka-transactions", "list"]),
     ],
 )
 def test_what_it_does_not_have(shell, api, command):

@@ -27,6 +27,10 @@ type member struct {
 	// consumer is there from "subscribe" on: the client starts to join as soon as it is made.
 	consumer *kgo.Client
 	topic    string
+	settings []kgo.Opt
+	// session is there instead if the member has a transactional id, producer if it has no group.
+	session  *kgo.GroupTransactSession
+	producer *kgo.Client
 
 	mutex    sync.Mutex
 	assigned map[int32]bool
@@ -54,6 +58,11 @@ func main() {
 		"committed":      m.committed,
 		"close":          m.close,
 		"produce":        m.produce,
+		"begin":          m.begin,
+		"send":           m.send,
+		"send-offsets":   m.sendOffsets,
+		"end":            m.end,
+		"transform":      m.transform,
 		"create-topic":   m.createTopic,
 		"describe-topic": m.describeTopic,
 		"delete-topic":   m.deleteTopic,
@@ -92,6 +101,9 @@ func (m *member) subscribe(with puppet.Arguments) (puppet.Answer, error) {
 	} else {
 		settings = append(settings, kgo.AutoCommitInterval(m.options.Milliseconds("auto.commit.interval.ms", 5*time.Second)))
 	}
+	if m.options.Is("isolation.level", "read_committed") {
+		settings = append(settings, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	}
 	if instance := m.options.Settings["group.instance.id"]; instance != "" {
 		settings = append(settings, kgo.InstanceID(instance))
 	}
@@ -99,6 +111,10 @@ func (m *member) subscribe(with puppet.Arguments) (puppet.Answer, error) {
 		settings = append(settings, kgo.ServerSideBalancer())
 	}
 	m.topic = with["topic"]
+	m.settings = settings
+	if m.options.Settings["transactional.id"] != "" {
+		return nil, m.openSession(settings)
+	}
 	var err error
 	m.consumer, err = kgo.NewClient(settings...)
 	return nil, err
@@ -241,8 +257,14 @@ func (m *member) committed(with puppet.Arguments) (puppet.Answer, error) {
 }
 
 func (m *member) close(puppet.Arguments) (puppet.Answer, error) {
-	if m.consumer != nil {
+	switch {
+	case m.session != nil:
+		m.session.Close()
+	case m.consumer != nil:
 		m.consumer.Close()
+	}
+	if m.producer != nil {
+		m.producer.Close()
 	}
 	m.admin.Close()
 	return nil, nil
