@@ -44,7 +44,7 @@ def pytest_addoption(parser):
     group.addoption("--kafka", help="the xtask binary: the stories are told of a real Kafka broker")
     group.addoption("--kafka-beside", help="the xtask binary: a real Kafka broker beside our own server, to compare with")
     group.addoption("--cli", help="our release binary, as a client of whichever server the stories are told of")
-    group.addoption("--java-class-path", help="the compiled Java member program and its jars")
+    group.addoption("--java-class-path", help="the compiled programs that are Java clients, and their jars")
     group.addoption("--javascript", help="the folder of the JavaScript member programs and their packages")
     group.addoption("--go", help="the folder of the Go member programs")
     group.addoption("--rust", help="the folder of the Rust member programs")

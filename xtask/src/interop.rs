@@ -12,7 +12,7 @@ use crate::{java, javascript, programs, python};
 pub(crate) struct Kit {
     /// Python with both Python clients. Without it no story runs.
     pub(crate) python: Option<PathBuf>,
-    /// The class path of the Java member program.
+    /// The class path of the programs that are Java clients.
     pub(crate) java_class_path: Option<String>,
     /// The class path of Kafka's command-line tools and the program that runs them.
     pub(crate) tools_class_path: Option<String>,
@@ -29,9 +29,9 @@ impl Kit {
     pub(crate) fn set_up(workspace: &Workspace) -> Result<Self, ChoreError> {
         let python = or_skip(python::set_up(workspace)?, "Python 3 (python3)", "all stories")?;
         let java_class_path = or_skip(
-            java::set_up_member(workspace)?,
+            java::set_up_clients(workspace)?,
             "a JDK with Maven (javac, mvn)",
-            "the stories of the Java client",
+            "the stories of the Java client and of Kafka Streams",
         )?;
         let tools_class_path = or_skip(
             java::set_up_tools(workspace)?,

@@ -1,5 +1,5 @@
-//! The Java of the stories: artifacts fetched by Maven into the target folder, and our two programs compiled: the
-//! member, and the one that runs Kafka's command-line tools.
+//! The Java of the stories: artifacts fetched by Maven into the target folder, and our programs compiled: the member,
+//! the word count of Kafka Streams, and the one that runs Kafka's command-line tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,15 @@ use crate::workspace::Workspace;
 /// What names Kafka's artifacts, the broker and the tools.
 pub(crate) const KAFKA_POM: &str = "interop/kafka/pom.xml";
 
-/// Fetches the Java client, compiles the member program, and returns the class path; `None` without a JDK and Maven.
-pub(crate) fn set_up_member(workspace: &Workspace) -> Result<Option<String>, ChoreError> {
+/// Fetches the Java client and Kafka Streams, compiles the programs that use them, and returns the class path; `None`
+/// without a JDK and Maven.
+pub(crate) fn set_up_clients(workspace: &Workspace) -> Result<Option<String>, ChoreError> {
     if !is_here() {
         return Ok(None);
     }
     let folder = workspace.interop_cache().join("java");
     let jars = fetch(&workspace.root.join("interop/java/pom.xml"), &folder)?;
-    compile(workspace, "Member.java", &jars, &folder.join("classes")).map(Some)
+    compile(workspace, &["Member.java", "WordCount.java"], &jars, &folder.join("classes")).map(Some)
 }
 
 /// Fetches Kafka's command-line tools, compiles the program that runs them, and returns the class path; `None` without
@@ -31,14 +32,19 @@ pub(crate) fn set_up_tools(workspace: &Workspace) -> Result<Option<String>, Chor
     let folder = workspace.interop_cache().join("kafka");
     fs::create_dir_all(&folder).map_err(ChoreError::file(&folder))?;
     let jars = fetch(&workspace.root.join(KAFKA_POM), &folder)?;
-    compile(workspace, "Tools.java", &jars, &folder.join("classes")).map(Some)
+    compile(workspace, &["Tools.java"], &jars, &folder.join("classes")).map(Some)
 }
 
 fn is_here() -> bool {
     process::exists("javac", "-version") && process::exists("mvn", "--version")
 }
 
-fn compile(workspace: &Workspace, program: &str, jars: &Path, classes: &Path) -> Result<String, ChoreError> {
+fn compile(
+    workspace: &Workspace,
+    programs: &[&str],
+    jars: &Path,
+    classes: &Path,
+) -> Result<String, ChoreError> {
     fs::create_dir_all(classes).map_err(ChoreError::file(classes))?;
     let class_path = format!("{}/*:{}", jars.display(), classes.display());
     process::run(
@@ -47,7 +53,7 @@ fn compile(workspace: &Workspace, program: &str, jars: &Path, classes: &Path) ->
             .arg(&class_path)
             .arg("-d")
             .arg(classes)
-            .arg(workspace.root.join("interop/java").join(program)),
+            .args(programs.iter().map(|program| workspace.root.join("interop/java").join(program))),
     )?;
     Ok(class_path)
 }
