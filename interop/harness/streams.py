@@ -16,7 +16,8 @@ SETTINGS = {
     "commit.interval.ms": "50",
     # Every word gives a count of its own, so that one counted twice, or not at all, shows as such.
     "statestore.cache.max.bytes": "0",
-    # What it may store on this machine is not of interest; a killed instance is missed soon.
+    "repartition.purge.interval.ms": "200",
+    # A killed instance is missed soon.
     "consumer.session.timeout.ms": "2000",
     "consumer.heartbeat.interval.ms": "300",
     "consumer.auto.offset.reset": "earliest",
@@ -45,7 +46,7 @@ class WordCount:
         self.lines.put(None)
 
     def wait_until_running(self):
-        """Waits until every thread of it has its share."""
+        """Waits until it has its share of the work."""
         line = self.lines.get(timeout=START_SECONDS)
         assert line == "running", f"the word count said {line}"
         return self
@@ -83,6 +84,7 @@ class Counted:
         self.consumer = Consumer(
             {
                 "bootstrap.servers": server.bootstrap,
+                "client.id": "by-hand",
                 "group.id": f"{topic}-reader",
                 "isolation.level": "read_committed",
                 "enable.auto.commit": False,
