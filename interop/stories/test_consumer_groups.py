@@ -28,12 +28,9 @@ def server(new_server):
     one.end()
 
 
-@pytest.fixture(params=["librdkafka", "java"])
-def client(request, pytestconfig):
-    """The clients that speak this protocol."""
-    if request.param == "java" and not pytestconfig.getoption("--java-class-path"):
-        pytest.skip("no JDK with Maven on this machine")
-    return request.param
+def told_of(*names):
+    """The story is told once for each of these clients, which speak this protocol."""
+    return pytest.mark.parametrize("client", names, indirect=True)
 
 
 def create(server, topic, partitions):
@@ -59,6 +56,7 @@ def read_all(members, wanted, seconds=30):
     return records
 
 
+@told_of("librdkafka", "java", "franz-go")
 def test_members_share_and_what_a_dead_one_had_is_taken_over(client, server, clients, name):
     create(server, name, partitions=6)
     first, second = joined(clients, client, server, name, 2)
@@ -94,6 +92,7 @@ def test_members_share_and_what_a_dead_one_had_is_taken_over(client, server, cli
         wait_until(lambda: len(by_hand.describe(connection, name)[4]) == 1)
 
 
+@told_of("librdkafka", "java", "franz-go")
 def test_a_static_member_comes_back_to_what_it_had(client, server, clients, name):
     create(server, name, partitions=4)
     start = lambda instance: joined(clients, client, server, name, 1, group_instance_id=instance)[0]
@@ -104,6 +103,7 @@ def test_a_static_member_comes_back_to_what_it_had(client, server, clients, name
     assert settle([stays, back], partitions_each=2) == [kept, share]
 
 
+@told_of("librdkafka", "java")
 def test_topics_are_found_by_a_pattern(client, server, clients, name):
     create(server, f"{name}-one", partitions=1)
     member = clients.start(client, server, group=name, **MEMBER)
@@ -116,6 +116,7 @@ def test_topics_are_found_by_a_pattern(client, server, clients, name):
     assert [value for _, _, value in member.poll(5, seconds=60)] == [f"value-{number}" for number in range(5, 10)]
 
 
+@told_of("librdkafka", "java", "franz-go")
 def test_the_group_outlives_its_server(client, new_server, clients, name):
     server = new_server(settings=SETTINGS).start()
     try:

@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from confluent_kafka import Producer
 
 from harness import batches, wire
 from harness.script import FOLDER, Script, Teller
@@ -94,6 +95,35 @@ def test_commits(shell, own_server, name):
     assert f'"topic":"{name}","partition":0' in next(record["key"] for record in mine if '"type":"1"' in record["key"])
     assert '"offset":2,' in commits[0] and commits[-1] == "<DELETE>"
     assert [('"members":[]' in group) for group in groups] == [True, False, True, False] and groups[-1] == "<DELETE>"
+
+
+def test_the_index_of_aborted_transactions(shell, own_server, name):
+    shell.create(name)
+    producer = Producer({"bootstrap.servers": own_server.bootstrap, "transactional.id": name})
+    producer.init_transactions()
+    ends = [producer.abort_transaction, producer.commit_transaction, producer.abort_transaction]
+    for end in ends:
+        producer.begin_transaction()
+        producer.produce(name, "value")
+        producer.flush()
+        end()
+    # Each is a record and its marker.
+    shell.wait_for(lambda: end_of(own_server, name) == 6)
+    own_server.stop()
+
+    [log], [index] = (files(own_server, name, 0, kind) for kind in (".log", ".txnindex"))
+    found, _ = dump(shell, "--print-data-log", "--files", log)
+    assert [batch["isControl"] for batch in found] == ["false", "true"] * 3
+    assert {batch["isTransactional"] for batch in found} == {"true"}
+    entries = [fields(line) for line in dumped(shell, index).splitlines() if line.startswith("version: ")]
+    assert [(entry["firstOffset"], entry["lastOffset"]) for entry in entries] == [("0", "1"), ("4", "5")]
+    assert [entry["producerId"] for entry in entries] == [found[0]["producerId"]] * 2
+    assert [entry["lastStableOffset"] for entry in entries] == ["2", "6"]
+
+
+def end_of(server, topic):
+    with server.connect() as connection:
+        return wire.list_offsets(connection, topic, 0)[1]
 
 
 @pytest.mark.parametrize("own_server", [{"settings": GROUP_SETTINGS}], indirect=True)

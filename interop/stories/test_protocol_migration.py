@@ -7,7 +7,7 @@ from harness import wire_consumer as by_hand
 from harness.member import settle
 
 from .test_consumer_groups import MEMBER as CONSUMER
-from .test_consumer_groups import SETTINGS, create, read_all
+from .test_consumer_groups import SETTINGS, create, read_all, told_of
 
 PARTITIONS = 6
 CLASSIC = {"auto_offset_reset": "earliest", "enable_auto_commit": "false"}
@@ -18,14 +18,6 @@ def server(new_server):
     one = new_server(settings=SETTINGS).start()
     yield one
     one.end()
-
-
-@pytest.fixture(params=["librdkafka", "java"])
-def client(request, pytestconfig):
-    """The clients that speak both protocols."""
-    if request.param == "java" and not pytestconfig.getoption("--java-class-path"):
-        pytest.skip("no JDK with Maven on this machine")
-    return request.param
 
 
 class Group:
@@ -71,6 +63,7 @@ def roll(group, client, protocol):
         group.read_on()
 
 
+@told_of("librdkafka", "java", "franz-go")
 def test_a_group_is_rolled_to_the_other_protocol_and_back(client, server, clients, name):
     create(server, name, partitions=PARTITIONS)
     group = Group(server, clients, name)
@@ -105,6 +98,7 @@ def test_clients_of_both_protocols_share_a_group(server, clients, name, pytestco
     group.read_on()
 
 
+@told_of("librdkafka", "java", "franz-go")
 def test_a_static_member_changes_its_protocol(client, server, clients, name):
     create(server, name, partitions=PARTITIONS)
     group = Group(server, clients, name)
