@@ -8,6 +8,7 @@ import uuid
 
 import pytest
 
+from harness import asked as requests
 from harness import capabilities
 from harness import server as servers
 from harness.cli import Cli
@@ -102,15 +103,27 @@ def new_server(pytestconfig):
         if kafka:
             one = servers.Kafka([kafka, "kafka"], folder, settings, flags, wrapper)
         else:
+            # Whoever traces its system calls wants those of its work alone.
+            if pytestconfig.getoption("--results") and not wrapper:
+                flags = ["--log", requests.LOG_FILTER, *flags]
             one = servers.Milepost([milepost, "serve"], folder, settings, flags, wrapper)
         made.append(one)
         return one
 
+    make.made = made
     yield make
     for one in made:
         one.end()
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def asked(request, new_server):
+    """Remembers what the story's client asked our servers for."""
+    story = requests.Story(new_server.made)
+    yield
+    request.node.user_properties += [("asked", one) for one in story.asked()]
 
 
 @pytest.fixture

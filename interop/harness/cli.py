@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 
+from harness import asked
+
 SECONDS = 120
 
 
@@ -63,6 +65,7 @@ class Cli:
         self.running = []
 
     def run(self, *arguments, stdin=""):
+        asked.told("milepost")
         ended = subprocess.run(
             [self.binary, *arguments],
             env=self.environment,
@@ -74,6 +77,7 @@ class Cli:
         return Ran(ended.returncode, ended.stdout, ended.stderr)
 
     def start(self, *arguments):
+        asked.told("milepost")
         process = subprocess.Popen(
             [self.binary, *arguments],
             env=self.environment,

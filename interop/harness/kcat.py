@@ -6,11 +6,14 @@ import subprocess
 import threading
 import time
 
+from harness import asked
+
 RUN_SECONDS = 60
 
 
 def run(*arguments, given="", code=0):
     """Runs kcat to its end. Returns what it printed, and what it said beside."""
+    asked.told("kcat")
     ended = subprocess.run(["kcat", *arguments], input=given, capture_output=True, text=True, timeout=RUN_SECONDS)
     assert ended.returncode == code, f"exit code {ended.returncode}: {ended.stderr}"
     return ended.stdout, ended.stderr
@@ -40,6 +43,7 @@ class Consumer:
     """A member of a group that prints what it reads until it is killed."""
 
     def __init__(self, server, group, topic, **settings):
+        asked.told("kcat")
         words = [word for key, value in settings.items() for word in ("-X", f"{key.replace('_', '.')}={value}")]
         # Without -q: the rebalances are told there.
         command = ["kcat", "-G", group, "-b", server.bootstrap, *words, *FORMAT[1:], topic]

@@ -15,6 +15,8 @@ import threading
 import time
 from urllib.parse import quote, unquote
 
+from harness import asked
+
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ANSWER_SECONDS = 90
 
@@ -212,6 +214,7 @@ class Clients:
 
     def start(self, client, server, group=None, **settings):
         """Settings are named as Kafka names them, with underscores for dots."""
+        asked.told(client)
         command = [*self.program(client), "--bootstrap", server.bootstrap]
         if group is not None:
             command += ["--group", group]

@@ -1,4 +1,5 @@
-"""Remembers of which client each story was told, and how it ended: what README.md's table of clients is made from.
+"""Remembers of which client each story was told, how it ended, and which APIs each client used: what README.md's tables
+of clients and of APIs are made from.
 
 The file holds no times and no order of running, so two full runs with the same outcomes write the same bytes.
 """
@@ -40,11 +41,14 @@ class Results:
         self.path = path
         self.stories = {}
         self.versions = dict.fromkeys(clients)
+        self.apis = {}
 
     def pytest_runtest_logreport(self, report):
         told = dict(report.user_properties)
         for _, (client, version) in (one for one in report.user_properties if one[0] == "version"):
             self.versions[client] = version
+        for _, (client, api, version) in (one for one in report.user_properties if one[0] == "asked"):
+            self.apis.setdefault(api, {}).setdefault(client, set()).add(version)
         if "client" not in told or "column" not in told:
             return
         assert told["column"] in COLUMNS, f"no such column: {told['column']}"
@@ -64,5 +68,9 @@ class Results:
             for client, version in self.versions.items()
         ]
         stories = [self.stories[key] for key in sorted(self.stories)]
+        apis = {
+            api: {client: sorted(versions) for client, versions in sorted(used.items())}
+            for api, used in sorted(self.apis.items())
+        }
         with open(self.path, "w") as out:
-            json.dump({"columns": COLUMNS, "clients": clients, "stories": stories}, out, indent=1)
+            json.dump({"columns": COLUMNS, "clients": clients, "stories": stories, "apis": apis}, out, indent=1)

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from harness import wire
+from harness import asked, wire
 
 READY_SECONDS = 60
 STOP_SECONDS = 60
@@ -103,7 +103,7 @@ class Server:
 
     def log_tail(self, lines=40):
         with open(self.log_path, errors="replace") as log:
-            return "".join(log.readlines()[-lines:])
+            return "".join([line for line in log if not asked.is_request(line)][-lines:])
 
     def connect(self, **options):
         return wire.Connection(self.bootstrap, **options)

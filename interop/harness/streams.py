@@ -7,6 +7,9 @@ import time
 
 from confluent_kafka import Consumer, TopicPartition
 
+from harness import asked
+from harness.asked import BESIDE
+
 # Quick to start rather than quick to run. What Streams unpacks goes with the folder of its state.
 JAVA = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
@@ -32,6 +35,7 @@ class WordCount:
     """One instance of the application. `server` may be killed and started meanwhile."""
 
     def __init__(self, class_path, server, application, source, sink, folder, **settings):
+        asked.told("Kafka Streams")
         named = {key.replace("_", "."): value for key, value in settings.items()}
         own = {"application.id": application, "bootstrap.servers": server.bootstrap, "state.dir": folder}
         given = [f"{key}={value}" for key, value in {**SETTINGS, **own, **named}.items()]
@@ -84,7 +88,7 @@ class Counted:
         self.consumer = Consumer(
             {
                 "bootstrap.servers": server.bootstrap,
-                "client.id": "by-hand",
+                **BESIDE,
                 "group.id": f"{topic}-reader",
                 "isolation.level": "read_committed",
                 "enable.auto.commit": False,

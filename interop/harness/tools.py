@@ -11,7 +11,7 @@ import threading
 import time
 from urllib.parse import quote, unquote_plus
 
-from harness import batches, wire
+from harness import asked, batches, wire
 
 PACKAGE = "org.apache.kafka.tools"
 TOOLS = {
@@ -91,6 +91,7 @@ class Tools:
         self.log = tempfile.TemporaryFile()
 
     def run(self, tool, arguments, typed=""):
+        asked.told("Kafka's tools")
         main = f"{PACKAGE}.{({**TOOLS, **NOT_SERVED})[tool]}"
         run = self._alone if tool in OWN_PROCESS else self._together
         return run(main, arguments, typed)

@@ -7,6 +7,8 @@ import socket
 import struct
 import time
 
+from harness.asked import BY_HAND
+
 PRODUCE, FETCH, LIST_OFFSETS, METADATA = 0, 1, 2, 3
 OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR = 8, 9, 10
 JOIN_GROUP, HEARTBEAT, LEAVE_GROUP, SYNC_GROUP, DESCRIBE_GROUPS = 11, 12, 13, 14, 15
@@ -134,7 +136,7 @@ class Connection:
         correlation_id = self.next_id
         self.next_id += 1
         self.correlation_ids.append(correlation_id)
-        content = i16(api) + i16(version) + i32(correlation_id) + text("by-hand") + body
+        content = i16(api) + i16(version) + i32(correlation_id) + text(BY_HAND) + body
         return i32(len(content)) + content
 
     def send(self, api, version, body):

@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import Producer
 
 from harness import batches, wire
+from harness.asked import BESIDE
 
 TOOL = "kafka-consumer-groups"
 RECORDS = 10
@@ -196,7 +197,7 @@ def test_a_group_in_the_middle_of_a_rebalance(cli, server, topic):
 def test_an_open_transaction_makes_the_two_lags_differ(cli, against_kafka, server, topic):
     if not against_kafka:
         pytest.skip("our server has no transactions yet")
-    producer = Producer({"bootstrap.servers": server.bootstrap, "transactional.id": topic})
+    producer = Producer({"bootstrap.servers": server.bootstrap, "transactional.id": topic, **BESIDE})
     producer.init_transactions(60)
     producer.begin_transaction()
     producer.produce(topic, b"not yet", partition=0)

@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from harness import wire, wire_admin
+from harness.asked import BESIDE
 from harness.streams import Counted, WordCount
 
 PARTITIONS = 3
@@ -23,7 +24,7 @@ class Text:
     """What is produced into the input topic: lines of words, and how often each word is in it."""
 
     def __init__(self, server, topic, seed):
-        quick = {"client.id": "by-hand", "reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 100, "log_level": 2}
+        quick = {**BESIDE, "reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 100, "log_level": 2}
         self.producer = Producer({"bootstrap.servers": server.bootstrap, "enable.idempotence": True, **quick})
         self.topic = topic
         self.random = random.Random(seed)

@@ -3,12 +3,14 @@
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from harness.asked import BESIDE
+
 
 @pytest.fixture
 def transaction(shell, name):
     """An open transaction of two records in a topic of this story."""
     shell.create(name)
-    producer = Producer({"bootstrap.servers": shell.server.bootstrap, "transactional.id": name})
+    producer = Producer({"bootstrap.servers": shell.server.bootstrap, "transactional.id": name, **BESIDE})
     producer.init_transactions(30)
     producer.begin_transaction()
     for value in ("one", "two"):
@@ -59,6 +61,7 @@ def test_an_open_transaction_is_aborted_by_an_administrator(shell, name, transac
     reader = Consumer(
         {
             "bootstrap.servers": shell.server.bootstrap,
+            **BESIDE,
             "group.id": name,
             "isolation.level": "read_committed",
             "enable.partition.eof": True,

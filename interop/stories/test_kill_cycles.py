@@ -11,8 +11,9 @@ import time
 from confluent_kafka import Consumer, KafkaException, Producer
 
 from harness import wire
+from harness.asked import BESIDE
 
-QUICK = {"reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 100, "socket.timeout.ms": 10_000, "log_level": 2}
+QUICK = {**BESIDE, "reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 100, "socket.timeout.ms": 10_000, "log_level": 2}
 
 
 class Writer(threading.Thread):

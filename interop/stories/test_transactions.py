@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from harness import wire
+from harness.asked import BESIDE
 from harness.member import Refused
 from stories.test_kill_cycles import Writer
 
@@ -98,7 +99,7 @@ def test_offsets_are_committed_with_the_records(server, clients, client, name):
 def committed(server, group, topic, partitions=1):
     """What a group has committed, once no transaction is open any more that may change it."""
     consumer = Consumer(
-        {"bootstrap.servers": server.bootstrap, "group.id": group, "isolation.level": "read_committed"}
+        {"bootstrap.servers": server.bootstrap, "group.id": group, "isolation.level": "read_committed", **BESIDE}
     )
     asked = [TopicPartition(topic, partition) for partition in range(partitions)]
     deadline = time.monotonic() + 60
@@ -195,7 +196,7 @@ class Worker:
 def read_committed(server, topic):
     """Every committed record of a topic's first partition, up to its last stable offset."""
     settings = {"group.id": f"{topic}-check", "isolation.level": "read_committed", "enable.partition.eof": True}
-    consumer = Consumer({"bootstrap.servers": server.bootstrap, **settings})
+    consumer = Consumer({"bootstrap.servers": server.bootstrap, **settings, **BESIDE})
     consumer.assign([TopicPartition(topic, 0, 0)])
     found, deadline = [], time.monotonic() + 60
     while time.monotonic() < deadline:

@@ -1,18 +1,19 @@
-//! `cargo xtask clients-table`: the table of clients in README.md, made from what the stories left behind and compared
-//! with what stands there. Nobody writes it by hand; `--write` does.
+//! `cargo xtask clients-table`: the table of clients in README.md and who uses which API, made from what the stories left
+//! behind and compared with what stands there. Nobody writes that by hand; `--write` does.
 
 use std::fs;
 
 use clap::Args;
 use serde_json::Value;
 
+use crate::apis_table;
 use crate::process::{self, ChoreError};
 use crate::workspace::Workspace;
 
 /// What the person asked for.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Writes the table into README.md instead of comparing.
+    /// Writes both tables into README.md instead of comparing.
     #[arg(long)]
     write: bool,
 }
@@ -28,35 +29,43 @@ pub(crate) fn run(options: &Options) -> Result<(), ChoreError> {
         return check(&workspace);
     }
     let (path, readme) = readme(&workspace)?;
-    let (before, _, after) = around(&readme)?;
-    let table = Table::read(&results(&workspace)?)?.render();
-    fs::write(&path, format!("{before}{table}{after}")).map_err(ChoreError::file(&path))
+    let filled = fill(&readme, &results(&workspace)?)?;
+    fs::write(&path, filled).map_err(ChoreError::file(&path))
 }
 
 /// Fails when README.md does not say what the last full run of the stories found. A machine that lacks a client cannot
 /// tell, and says so; under `CI=true` none may be lacking.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), ChoreError> {
-    let table = Table::read(&results(workspace)?)?;
+    let results = results(workspace)?;
+    let table = Table::read(&results)?;
     if let Some(client) = table.clients.iter().find(|client| client.version.is_none()) {
         if process::in_ci() {
             return Err(ChoreError::Missing(format!("the client {}", client.name)));
         }
-        println!(
-            "skip: no story was told of {}, so README.md's table of clients is not compared",
-            client.name
-        );
+        println!("skip: no story was told of {}, so README.md's tables are not compared", client.name);
         return Ok(());
     }
     let (_, readme) = readme(workspace)?;
     let (_, present, _) = around(&readme)?;
     let wanted = table.render();
-    if present == wanted {
+    let untrue = apis_table::untrue(&readme, &results)?;
+    if present == wanted && untrue.is_empty() {
         return Ok(());
     }
-    println!("{wanted}");
+    if present != wanted {
+        println!("README.md's table of clients should read:\n{wanted}");
+    }
+    untrue.iter().for_each(|line| println!("README.md's table of APIs is not true: {line}"));
     Err(ChoreError::Unexpected(
-        "README.md's table of clients should read as above: cargo xtask clients-table --write".to_owned(),
+        "README.md's tables do not say what the stories found: cargo xtask clients-table --write".to_owned(),
     ))
+}
+
+/// README.md with both tables as the results say.
+fn fill(readme: &str, results: &Value) -> Result<String, ChoreError> {
+    let (before, _, after) = around(readme)?;
+    let table = Table::read(results)?.render();
+    apis_table::fill(&format!("{before}{table}{after}"), results)
 }
 
 fn readme(workspace: &Workspace) -> Result<(std::path::PathBuf, String), ChoreError> {

@@ -5,6 +5,7 @@
 //! person, by `.ci/run`, and (`kafka`) by the harness of the stories.
 #![expect(clippy::print_stdout, reason = "a chore talks to the person who started it")]
 
+mod apis_table;
 mod clients_table;
 mod interop;
 mod java;
@@ -35,7 +36,7 @@ enum Chore {
     Test(test::Options),
     /// Runs only the stories with real clients.
     Stories(stories::Options),
-    /// Compares README.md's table of clients with what the last full run of the stories found.
+    /// Compares README.md's tables of clients and of who uses which API with what the last full run of the stories found.
     ClientsTable(clients_table::Options),
     /// Fetches, formats and starts a real Kafka broker on loopback, in the foreground.
     Kafka(kafka::Options),

@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<(), ChoreError> {
             verdict
         });
         if kit.python.is_some() {
-            let _ = steps.run("table of clients in README.md", || clients_table::check(&workspace));
+            let _ = steps.run("tables of clients and APIs in README.md", || clients_table::check(&workspace));
         }
     }
     steps.print();

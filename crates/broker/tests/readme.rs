@@ -5,12 +5,18 @@ use milepost_wire::ADVERTISED;
 
 const README: &str = include_str!("../../../README.md");
 
-/// The lines of the table below this heading line, without the heading.
-fn table(heading: &str) -> Vec<&'static str> {
+/// The lines of the table below this heading line, without the heading and but for columns beyond the third.
+fn table(heading: &str) -> Vec<String> {
     let mut lines = README.lines().skip_while(|line| *line != heading);
     assert!(lines.next().is_some(), "README.md has no table {heading:?}");
-    assert_eq!(lines.next(), Some("| --- | --- | --- |"));
-    lines.take_while(|line| line.starts_with('|')).collect()
+    assert!(lines.next().is_some_and(|line| line.starts_with("| --- | --- | --- |")));
+    lines.take_while(|line| line.starts_with('|')).map(first_three).collect()
+}
+
+/// The stories fill the last column of the table of APIs, and `cargo xtask clients-table` compares it.
+fn first_three(line: &str) -> String {
+    let cells: Vec<&str> = line.split(" | ").take(3).collect();
+    format!("{} |", cells.join(" | ").trim_end_matches(" |"))
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn the_table_of_apis_is_the_one_served() {
         })
         .collect();
     assert!(
-        table("| API | key | versions |") == expected,
+        table("| API | key | versions | seen from |") == expected,
         "the table of APIs in README.md should read:\n{}",
         expected.join("\n")
     );

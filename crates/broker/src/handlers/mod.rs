@@ -58,6 +58,9 @@ use milepost_wire::{ApiKey, RequestBody, RequestError, decode_request};
 
 use crate::node::{ConnectionId, Node, RequestKey, Verdicts};
 
+/// Where each request is logged, at the level `trace`: Kafka's request log. The stories read it to know what clients ask.
+const REQUEST_LOG: &str = "milepost::requests";
+
 /// The largest frame of a request that is not mostly payload (Produce, SyncGroup). Lists of names and numbers take many
 /// times their bytes once they are decoded; a million of them still fits.
 const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -105,6 +108,7 @@ pub(crate) fn dispatch(node: &mut Node, now: Now, connection: ConnectionId, fram
     let key =
         place(node, connection, frame.len(), header.api_key, header.api_version, header.correlation_id)?;
     let context = Context { now, key, client_id: header.client_id.unwrap_or(""), frame };
+    tracing::trace!(target: REQUEST_LOG, api = %key.api, version = key.version, client_id = context.client_id);
     match body {
         RequestBody::ApiVersions(request) => api_versions::handle(node, context, &request),
         RequestBody::Metadata(request) => metadata::handle(node, context, &request),
