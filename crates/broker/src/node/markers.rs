@@ -14,7 +14,7 @@ use milepost_transactions::{Request, TransactionPartition, WriteMarkers};
 
 use super::Node;
 use super::transactions::TransactionAnswer;
-use crate::topics::{self, OFFSETS_TOPIC};
+use crate::topics::{self, OFFSETS_TOPIC, TRANSACTIONS_TOPIC};
 
 #[cfg(test)]
 mod tests;
@@ -151,14 +151,22 @@ impl Node {
         let mut unwritten = Vec::new();
         for partition in std::mem::take(&mut work.unwritten) {
             let (topic, index) = (&partition.topic, partition.partition);
-            match self.append_marker(now, topic, index, markers.producer, marker, rule) {
+            let mut append = |marker| self.append_marker(now, topic, index, markers.producer, marker, rule);
+            let appended = match append(marker) {
+                // All coordinators are in this process, so the later epoch came by hand (WriteTxnMarkers). Without a
+                // marker the transaction would stay open there for ever.
+                Err(AppendError::StaleCoordinatorEpoch { known }) => {
+                    append(Marker { coordinator_epoch: known, ..marker })
+                }
+                appended => appended,
+            };
+            match appended {
                 Ok(None) => {}
                 Ok(Some((at, offset))) => self.transactions.markers.written(id, at, offset),
                 // The partition knows of a later end. There is nothing left to end.
-                Err(
-                    error @ (AppendError::StaleProducerEpoch { .. }
-                    | AppendError::StaleCoordinatorEpoch { .. }),
-                ) => tracing::warn!("{topic}-{index} needs no marker of {id:?}: {error}"),
+                Err(error @ AppendError::StaleProducerEpoch { .. }) => {
+                    tracing::warn!("{topic}-{index} needs no marker of {id:?}: {error}");
+                }
                 Err(error) => {
                     tracing::debug!("a marker of {id:?} is written later: {error}");
                     unwritten.push(partition);
@@ -186,10 +194,16 @@ impl Node {
     ) -> Result<Option<(TopicPartition, Offset)>, AppendError> {
         let found = self.metadata.image().topic(topic);
         let Some(id) = found.and_then(|found| topics::partition(found, partition.0)) else { return Ok(None) };
-        let offset = if topic == OFFSETS_TOPIC {
-            self.coordinators.append_marker(&mut self.logs, now, partition, producer, marker, rule)?
-        } else {
-            self.logs.append_marker(id, producer, marker, rule, now)?.base_offset
+        let logs = &mut self.logs;
+        // A coordinator has to know of all that comes into its log.
+        let offset = match (topic, &mut self.transactions.coordinators) {
+            (OFFSETS_TOPIC, _) => {
+                self.coordinators.append_marker(logs, now, partition, producer, marker, rule)?
+            }
+            (TRANSACTIONS_TOPIC, Some(coordinators)) => {
+                coordinators.append_marker(logs, now, partition, producer, marker, rule)?
+            }
+            _ => logs.append_marker(id, producer, marker, rule, now)?.base_offset,
         };
         Ok(Some((id, offset)))
     }

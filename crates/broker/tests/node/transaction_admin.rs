@@ -18,7 +18,7 @@ use milepost_wire::messages::write_txn_markers::{
 use milepost_wire::{ApiKey, ErrorCode};
 
 use crate::harness::{Broker, all_versions};
-use crate::transacting::{Producer, committed_values, init, produce, with_transactions};
+use crate::transacting::{Producer, committed_values, end, init, produce, with_transactions};
 
 fn listed(broker: &mut Broker, version: i16, request: &ListTransactionsRequest<'_>) -> Vec<(String, String)> {
     let frame = broker.ask(version, request);
@@ -144,6 +144,33 @@ fn a_transaction_that_hangs_is_found_and_ended() {
     let mut older = marker(a, "t", 0);
     older.markers[0].coordinator_epoch = 4;
     assert_eq!(marker_code(&mut broker, 1, &older), ErrorCode::TransactionCoordinatorFenced);
+}
+
+#[test]
+fn a_marker_by_hand_does_not_keep_later_transactions_open() {
+    let mut broker = with_transactions(&[]);
+    let a = init(&mut broker, 5, "a").expect("a producer");
+    let mut from_the_future = marker(a, "t", 0);
+    from_the_future.markers[0].coordinator_epoch = i32::MAX;
+    assert_eq!(marker_code(&mut broker, 1, &from_the_future), ErrorCode::None);
+    produce(&mut broker, 12, a, (0, 0), "x").expect("it is added");
+    end(&mut broker, 5, a, true).expect("it ends");
+    assert_eq!(producers(&mut broker), [(a.id, i32::MAX, -1)], "it is over in the partition too");
+    assert_eq!(committed_values(&mut broker, 0), ["x"]);
+}
+
+#[test]
+fn a_marker_in_the_topic_of_transactions_costs_no_producer_its_coordinator() {
+    let mut broker = with_transactions(&[]);
+    let a = init(&mut broker, 5, "a").expect("a producer");
+    let mut stray = marker(a, "__transaction_state", 0);
+    stray.markers[0].topics[0].partition_indexes = vec![0, 1, 2];
+    broker.ask(1, &stray);
+    produce(&mut broker, 12, a, (0, 0), "x").expect("it is added");
+    end(&mut broker, 5, a, true).expect("it ends");
+    assert_eq!(committed_values(&mut broker, 0), ["x"]);
+    broker.crash();
+    init(&mut broker, 5, "a").expect("it is understood at the next start");
 }
 
 #[test]
