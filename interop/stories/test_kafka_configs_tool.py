@@ -102,7 +102,7 @@ def test_settings_of_a_group(shell, name):
     alter(shell, name, "--add-config", "consumer.session.timeout.ms=50000,consumer.assignment.interval.ms=0", kind="group")
     changed = {"consumer.session.timeout.ms": "50000", "consumer.assignment.interval.ms": "0"}
     shell.wait_for(lambda: {key: value for key, (value, _) in of_group().items()} == changed)
-    assert of_group()["consumer.session.timeout.ms"][1] == ["GROUP_CONFIG", "DEFAULT_CONFIG"]
+    assert of_group()["consumer.session.timeout.ms"][1] == ["DYNAMIC_GROUP_CONFIG", "DEFAULT_CONFIG"]
     alter(shell, name, "--delete-config", "consumer.session.timeout.ms,consumer.assignment.interval.ms", kind="group")
     shell.wait_for(lambda: of_group() == {})
 
