@@ -20,6 +20,7 @@ use milepost_model::Now;
 
 pub use batches::TornEnd;
 pub use error::ImportError;
+pub use source::is_brokers_folder;
 
 use crate::config::BrokerSettings;
 use crate::random::Random;

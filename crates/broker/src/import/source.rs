@@ -49,6 +49,13 @@ impl Source {
     }
 }
 
+/// Whether a folder looks like one of a Kafka broker, which a server cannot be started on.
+#[must_use]
+pub fn is_brokers_folder(folder: &Path) -> bool {
+    !folder.join("milepost.format").exists()
+        && (folder.join("meta.properties").exists() || folder.join("__consumer_offsets-0").exists())
+}
+
 /// Looks through a folder.
 pub(super) fn find(folder: &Path, scope: Scope, unclean: Unclean) -> Result<Source, ImportError> {
     if folder.join("milepost.format").exists() {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use milepost_broker::config::{BROKER_SETTINGS, BrokerSettings, ConfigError, Endpoint, Loader};
+use milepost_broker::import::is_brokers_folder;
 use milepost_broker::node::Node;
 use milepost_broker::server::{Bound, ServeError, SystemClock, SystemRandom};
 use milepost_broker::storage::{self, DataFolder, Durability};
@@ -102,7 +103,15 @@ fn serve_until_stopped(serve: &Serve) -> Result<(), Failure> {
     let bound = Bound::listen(&listen).map_err(|error| Failure::Start(error.to_string()))?;
     let in_folder =
         |error: &dyn std::fmt::Display| Failure::Start(format!("{}: {error}", serve.data_dir.display()));
-    let engine = storage::open(&folder).map_err(|error| in_folder(&error))?;
+    let engine = storage::open(&folder).map_err(|error| {
+        if is_brokers_folder(&folder.path) {
+            return in_folder(&format!(
+                "{error}. It is a Kafka broker's: milepost import --from {} --data-dir NEW-FOLDER",
+                folder.path.display()
+            ));
+        }
+        in_folder(&error)
+    })?;
     let endpoint = advertised(bound.endpoint(), &settings);
     let clock = SystemClock::default();
     let log_settings = storage::log_settings(&settings);

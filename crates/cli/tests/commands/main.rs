@@ -8,6 +8,7 @@ mod grouped;
 mod groups;
 mod groups_changed;
 mod groups_kept;
+mod importing;
 mod producing;
 mod reaching;
 mod scale;

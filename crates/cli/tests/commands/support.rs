@@ -23,7 +23,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    /// With its data in the folder's `data`.
+    pub(crate) fn start_in(folder: TempDir) -> Self {
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--listen", "127.0.0.1:0", "--durability", "os", "--log", "error"])
             .args([
