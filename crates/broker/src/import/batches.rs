@@ -1,6 +1,7 @@
 //! The batches of a partition's folder, segment by segment, each checked as it is read.
 //!
-//! It trusts no length and no checksum, and never holds more than one batch.
+//! It trusts no length and no checksum, and never holds more than one batch. An import stops at the first that is wrong;
+//! the command line, which only shows what is there, passes over it.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -29,10 +30,13 @@ pub struct TornEnd {
 }
 
 /// The batches of one partition.
-pub(super) struct Batches {
+#[derive(Debug)]
+pub struct Batches {
     segments: VecDeque<(Offset, PathBuf)>,
     open: Option<OpenSegment>,
     buffer: Vec<u8>,
+    /// Whether the buffer holds a batch of the open segment, as long as it says it is.
+    is_read: bool,
     /// Where the log begins, as its first segment and the broker's checkpoint say.
     log_start: Offset,
     /// Where the log ends, as far as it was read; in the end, at least where its last segment begins.
@@ -40,6 +44,7 @@ pub(super) struct Batches {
     torn: Option<TornEnd>,
 }
 
+#[derive(Debug)]
 struct OpenSegment {
     path: PathBuf,
     reader: BufReader<File>,
@@ -49,8 +54,18 @@ struct OpenSegment {
 
 impl Batches {
     pub(super) fn open(partition: &SourcePartition) -> Result<Self, ImportError> {
+        let mut batches = Self::of_folder(&partition.path)?;
+        batches.log_start =
+            partition.log_start.map_or(batches.log_start, |start| start.max(batches.log_start));
+        Ok(batches)
+    }
+
+    /// The batches of all segments in this folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, and when its broker was interrupted while it swapped segments.
+    pub fn of_folder(folder: &Path) -> Result<Self, ImportError> {
         let mut segments = Vec::new();
-        let folder = &partition.path;
         for entry in fs::read_dir(folder).map_err(ImportError::read(folder))? {
             let path = entry.map_err(ImportError::read(folder))?.path();
             if path.extension() == Some(OsStr::new("swap")) {
@@ -61,10 +76,26 @@ impl Batches {
             }
         }
         segments.sort();
-        let first = segments.first().map_or(Offset::ZERO, |(base, _)| *base);
-        let log_start = partition.log_start.map_or(first, |start| start.max(first));
-        let (open, buffer, torn) = (None, Vec::new(), None);
-        Ok(Self { segments: segments.into(), open, buffer, log_start, end: Offset::ZERO, torn })
+        Ok(Self::of_segments(segments))
+    }
+
+    /// The batches of one segment.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Self {
+        Self::of_segments(vec![(base_offset(path).unwrap_or(Offset::ZERO), path.to_owned())])
+    }
+
+    fn of_segments(segments: Vec<(Offset, PathBuf)>) -> Self {
+        let log_start = segments.first().map_or(Offset::ZERO, |(base, _)| *base);
+        Self {
+            segments: segments.into(),
+            open: None,
+            buffer: Vec::new(),
+            is_read: false,
+            log_start,
+            end: Offset::ZERO,
+            torn: None,
+        }
     }
 
     pub(super) fn log_start(&self) -> Offset {
@@ -75,12 +106,25 @@ impl Batches {
         self.end.max(self.log_start)
     }
 
-    pub(super) fn torn(&self) -> Option<&TornEnd> {
+    /// The end of the last segment, if it is no whole batch and was reached.
+    #[must_use]
+    pub fn torn(&self) -> Option<&TornEnd> {
         self.torn.as_ref()
     }
 
+    /// After an error: goes on behind the batch that is wrong if it is known where it ends, else with the next segment.
+    pub fn pass_over(&mut self) {
+        if !self.is_read {
+            self.open = None;
+        }
+    }
+
     /// The next batch, whole and with a right checksum, and its segment; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(BatchView<'_>, &Path)>, ImportError> {
+    ///
+    /// # Errors
+    /// When a segment cannot be read, or something in it is no batch or does not follow on what was before it.
+    pub fn next_batch(&mut self) -> Result<Option<(BatchView<'_>, &Path)>, ImportError> {
+        self.is_read = false;
         loop {
             if self.open.is_none() && !self.open_next()? {
                 return Ok(None);
@@ -90,6 +134,7 @@ impl Batches {
             }
             self.open = None;
         }
+        self.is_read = true;
         let segment = self.open.as_ref().expect("a batch was read from it");
         let position = segment.position - self.buffer.len() as u64;
         let damaged = |reason: &dyn std::fmt::Display| ImportError::damaged(&segment.path, position, reason);

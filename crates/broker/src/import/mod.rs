@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use milepost_model::Now;
 
-pub use batches::TornEnd;
+pub use batches::{Batches, TornEnd};
 pub use error::ImportError;
 pub use source::is_brokers_folder;
 

@@ -66,7 +66,7 @@ impl Survey {
     ) -> Result<(), ImportError> {
         let mut open = BTreeSet::new();
         let mut batches = Batches::open(partition)?;
-        while let Some((batch, path)) = batches.next()? {
+        while let Some((batch, path)) = batches.next_batch()? {
             self.bytes += batch.size_bytes() as u64;
             self.highest_epoch = self.highest_epoch.max(Some(batch.leader_epoch()));
             if let Some(producer) = batch.producer() {

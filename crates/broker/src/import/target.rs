@@ -136,7 +136,7 @@ impl<'a> Target<'a> {
         let mut epoch = LeaderEpoch(0);
         let mut bytes = 0;
         let mut batches = Batches::open(from)?;
-        while let Some((batch, _)) = batches.next()? {
+        while let Some((batch, _)) = batches.next_batch()? {
             bytes += batch.size_bytes() as u64;
             epoch = batch.leader_epoch().max(epoch);
             if batch.base_offset() >= done {

@@ -76,6 +76,16 @@ impl Fetched {
         self.next
     }
 
+    /// The batches, whole, markers too. Records before the one that was asked for may be in the first.
+    pub fn batches(&self) -> impl Iterator<Item = BatchView<'_>> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            let (batch, behind) = BatchView::parse(rest).ok()?;
+            rest = behind;
+            Some(batch)
+        })
+    }
+
     /// Hands out the records in order, until told to break off. Tells whether it was.
     ///
     /// # Errors
@@ -84,12 +94,7 @@ impl Fetched {
         &self,
         mut take: impl FnMut(&Record<'_>) -> Result<ControlFlow<()>, E>,
     ) -> Result<ControlFlow<()>, E> {
-        let mut rest = self.bytes.as_slice();
-        while let Ok((batch, behind)) = BatchView::parse(rest) {
-            rest = behind;
-            if batch.is_control() {
-                continue;
-            }
+        for batch in self.batches().filter(|batch| !batch.is_control()) {
             let fail = |source| unreadable(&self.partition, batch.base_offset(), source);
             let records = batch.records().map_err(fail)?;
             for record in &records {

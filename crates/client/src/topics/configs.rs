@@ -1,18 +1,25 @@
-//! The settings that a topic has of its own.
+//! The settings of topics and brokers: those that a topic has of its own, and those that hold.
+
+use std::collections::BTreeMap;
 
 use milepost_wire::messages::describe_configs::{
-    DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse,
+    DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse, DescribeConfigsResult,
 };
 use milepost_wire::{ApiKey, ErrorCode};
 
+use crate::cluster::{Cluster, Target};
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
+use crate::metadata::Broker;
 
-/// How the wire numbers topics among the things that have settings.
+/// How the wire numbers topics and brokers among the things that have settings.
 const TOPIC: i8 = 2;
+const BROKER: i8 = 4;
 /// How the wire says that a value was given to this very topic.
 const SET_ON_THE_TOPIC: i8 = 1;
+/// How many topics one request asks about.
+const TOPICS_A_REQUEST: usize = 500;
 
 /// A setting of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +30,46 @@ pub struct TopicConfig {
     pub value: Option<String>,
 }
 
+/// Settings that hold, by Kafka's names; those that the broker keeps to itself are left out.
+pub type Settings = BTreeMap<String, String>;
+
+/// The settings that hold for these topics, whether they were given to them or not.
+///
+/// # Errors
+/// When nobody can be asked. A topic that cannot be asked about has its own error.
+pub fn settings_of_topics(
+    cluster: &mut Cluster,
+    names: &[&str],
+) -> Result<BTreeMap<String, Result<Settings, ClientError>>, ClientError> {
+    let mut found = BTreeMap::new();
+    for part in names.chunks(TOPICS_A_REQUEST) {
+        let deadline = cluster.deadline();
+        let answers = cluster
+            .with(Target::Any, deadline, |connection| ask(connection, TOPIC, part, deadline, holding))?;
+        found.extend(part.iter().map(|name| (*name).to_owned()).zip(answers));
+    }
+    Ok(found)
+}
+
+/// The settings that hold for a broker. It alone knows them.
+///
+/// # Errors
+/// When it cannot be asked, or refuses.
+pub fn settings_of_broker(cluster: &mut Cluster, broker: &Broker) -> Result<Settings, ClientError> {
+    let deadline = cluster.deadline();
+    let id = broker.id.to_string();
+    let answers = cluster.with(Target::Broker(&broker.address), deadline, |connection| {
+        ask(connection, BROKER, &[&id], deadline, holding)
+    })?;
+    let lacking = ClientError::Incomplete { what: "DescribeConfigs".to_owned(), lacks: id };
+    answers.into_iter().next().unwrap_or(Err(lacking))
+}
+
+fn holding(result: &DescribeConfigsResult<'_>) -> Settings {
+    let known = result.configs.iter().filter(|config| !config.is_sensitive);
+    known.filter_map(|config| Some((config.name.to_owned(), config.value?.to_owned()))).collect()
+}
+
 /// The settings that were given to the topics themselves, in the order of `topics`; those that hold by default are
 /// left out.
 pub(crate) fn set_on(
@@ -30,26 +77,7 @@ pub(crate) fn set_on(
     topics: &[&str],
     deadline: Deadline,
 ) -> Result<Vec<Vec<TopicConfig>>, ClientError> {
-    let version = connection.version(ApiKey::DescribeConfigs)?;
-    let resource = |name| DescribeConfigsResource {
-        resource_type: TOPIC,
-        resource_name: name,
-        configuration_keys: None,
-    };
-    let request = DescribeConfigsRequest {
-        resources: topics.iter().map(|name| resource(*name)).collect(),
-        ..DescribeConfigsRequest::default()
-    };
-    let answer: DescribeConfigsResponse<'_> = connection.call(&request, version, deadline)?.decode()?;
-    let of_topic = |name: &&str| {
-        let Some(result) = answer.results.iter().find(|one| one.resource_name == *name) else {
-            let lacks = (*name).to_owned();
-            return Err(ClientError::Incomplete { what: "DescribeConfigs".to_owned(), lacks });
-        };
-        if result.error_code != ErrorCode::None {
-            let what = format!("the settings of {name}");
-            return Err(ClientError::refused(what, result.error_code, result.error_message));
-        }
+    let answers = ask(connection, TOPIC, topics, deadline, |result| {
         let own = result.configs.iter().filter(|config| config.config_source == SET_ON_THE_TOPIC);
         let mut own: Vec<TopicConfig> = own
             .map(|config| TopicConfig {
@@ -58,7 +86,37 @@ pub(crate) fn set_on(
             })
             .collect();
         own.sort_by(|left, right| left.name.cmp(&right.name));
-        Ok(own)
+        own
+    })?;
+    answers.into_iter().collect()
+}
+
+/// Asks about things of one kind, in their order.
+fn ask<T>(
+    connection: &mut Connection,
+    kind: i8,
+    names: &[&str],
+    deadline: Deadline,
+    read: impl Fn(&DescribeConfigsResult<'_>) -> T,
+) -> Result<Vec<Result<T, ClientError>>, ClientError> {
+    let version = connection.version(ApiKey::DescribeConfigs)?;
+    let resource =
+        |name| DescribeConfigsResource { resource_type: kind, resource_name: name, configuration_keys: None };
+    let request = DescribeConfigsRequest {
+        resources: names.iter().map(|name| resource(*name)).collect(),
+        ..DescribeConfigsRequest::default()
     };
-    topics.iter().map(of_topic).collect()
+    let answer: DescribeConfigsResponse<'_> = connection.call(&request, version, deadline)?.decode()?;
+    let of_one = |name: &&str| {
+        let Some(result) = answer.results.iter().find(|one| one.resource_name == *name) else {
+            let lacks = (*name).to_owned();
+            return Err(ClientError::Incomplete { what: "DescribeConfigs".to_owned(), lacks });
+        };
+        if result.error_code != ErrorCode::None {
+            let what = format!("the settings of {name}");
+            return Err(ClientError::refused(what, result.error_code, result.error_message));
+        }
+        Ok(read(result))
+    };
+    Ok(names.iter().map(of_one).collect())
 }
