@@ -13,6 +13,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("batch", &["model"]),
     ("records", &["model"]),
     ("groups", &["model", "records"]),
+    // Rules over facts; whoever gathers the facts knows a cluster, the rules do not.
+    ("doctor", &["model"]),
     ("transactions", &["model", "records"]),
     ("storage", &["model"]),
     ("log", &["model", "batch", "records", "storage"]),
@@ -26,9 +28,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("milepost", &["model", "groups", "storage", "log", "coordinator"]),
     // A member of a group writes its subscription and reads its assignment, so the client knows their bytes.
     ("client", &["model", "wire", "batch", "records"]),
-    // Plans of an administrator, and their execution; what is printed is the command line's business.
-    ("admin", &["model", "client"]),
-    ("cli", &["model", "broker", "client", "admin", "records", "batch", "log"]),
+    // Plans of an administrator, and their execution; what is printed is the command line's business. Where a group was is
+    // read from the log of committed offsets, which is batches of records.
+    ("admin", &["model", "batch", "records", "client", "doctor"]),
+    ("cli", &["model", "broker", "client", "admin", "doctor", "records", "batch", "log"]),
     (
         "bench",
         &["model", "wire", "batch", "client", "records", "groups", "storage", "log", "coordinator", "broker"],
@@ -49,13 +52,14 @@ const WITHOUT_ASYNC: &[&str] = &[
     "storage",
     "log",
     "coordinator",
+    "doctor",
     "milepost",
     "client",
     "admin",
 ];
 
 /// Rooms that do no input or output: besides async, nothing that reaches a disk, a socket, a clock or randomness.
-const PURE: &[&str] = &["model", "wire", "batch", "records", "groups", "transactions"];
+const PURE: &[&str] = &["model", "wire", "batch", "records", "groups", "transactions", "doctor"];
 
 const ASYNC: &[&str] = &["tokio", "mio", "async-std", "smol", "futures", "futures-util", "futures-executor"];
 const IMPURE: &[&str] = &["rustix", "socket2", "rand", "getrandom", "chrono", "tempfile"];

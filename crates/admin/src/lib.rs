@@ -7,12 +7,15 @@
 //! This room must never print, ask a person, or read a clock: the time comes in. Whether somebody agreed is the command
 //! line's business, which calls it.
 
+pub mod checkup;
 pub mod collect;
 pub mod execute;
 mod facts;
 pub mod formats;
 pub mod gather;
+pub mod history;
 mod lag;
+pub mod peek;
 pub mod plan;
 mod reason;
 pub mod snapshot;

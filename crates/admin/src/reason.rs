@@ -31,6 +31,15 @@ impl Reason {
         Self { words: words.into(), cause: Cause::Other }
     }
 
+    /// That a group is not there.
+    #[must_use]
+    pub fn no_such_group(group: &str) -> Self {
+        Self {
+            words: format!("{group}: there is no such group [GROUP_ID_NOT_FOUND]"),
+            cause: Cause::Refused("GROUP_ID_NOT_FOUND"),
+        }
+    }
+
     /// Kafka's name of the error, if the cluster refused.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {

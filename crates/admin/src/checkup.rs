@@ -1,0 +1,191 @@
+//! Gathers what the rules of `doctor` look at. It needs rights to describe and no more, and says what it could not see.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use milepost_client::groups::{self, GroupDescription, Pending};
+use milepost_client::topics::{self, Settings};
+use milepost_client::{ClientError, Cluster, Metadata};
+use milepost_doctor as doctor;
+
+use crate::collect::{self, Detail, GROUPS_AT_ONCE};
+use crate::facts::{GroupFacts, PartitionFacts, Position};
+use crate::lag::Standing;
+use crate::reason::Reason;
+
+const OFFSETS_TOPIC: &str = "__consumer_offsets";
+/// How brokers refuse an offset that an open transaction is about to change.
+const UNSTABLE: &str = "UNSTABLE_OFFSET_COMMIT";
+const MINUTE_MS: i64 = 60_000;
+
+/// What was gathered.
+#[derive(Debug, Default)]
+pub struct Checkup {
+    /// What is known.
+    pub facts: doctor::Facts,
+    /// What could not be seen, and why.
+    pub unseen: Vec<Reason>,
+}
+
+/// Looks at a cluster and these groups, and changes nothing.
+///
+/// # Errors
+/// When nobody can be asked.
+pub fn gather(cluster: &mut Cluster, names: &[String]) -> Result<Checkup, ClientError> {
+    let mut checkup = Checkup::default();
+    checkup.look_at_cluster(cluster)?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for part in names.chunks(GROUPS_AT_ONCE) {
+        checkup.look_at_groups(cluster, part)?;
+    }
+    checkup.look_at_topics(cluster)?;
+    Ok(checkup)
+}
+
+impl Checkup {
+    fn look_at_cluster(&mut self, cluster: &mut Cluster) -> Result<(), ClientError> {
+        let metadata = cluster.metadata(Some(&[OFFSETS_TOPIC]))?;
+        let broker = metadata.brokers.first();
+        let facts = &mut self.facts.cluster;
+        facts.brokers = metadata.brokers.len();
+        facts.address = broker.map(|broker| broker.address.to_string()).unwrap_or_default();
+        let settings = match broker.map(|broker| topics::settings_of_broker(cluster, broker)) {
+            Some(Ok(settings)) => settings,
+            Some(Err(ClientError::Stopped)) => return Err(ClientError::Stopped),
+            Some(Err(error)) => {
+                self.unseen.push(Reason::from(error));
+                Settings::new()
+            }
+            None => Settings::new(),
+        };
+        let facts = &mut self.facts.cluster;
+        let number = |name: &str| settings.get(name).and_then(|value| value.parse::<i64>().ok());
+        facts.offsets_retention_ms =
+            number("offsets.retention.minutes").map(|minutes| minutes.saturating_mul(MINUTE_MS));
+        facts.metadata_max_bytes = number("offset.metadata.max.bytes");
+        facts.offsets_partitions =
+            number("offsets.topic.num.partitions").and_then(|count| usize::try_from(count).ok());
+        self.facts.cluster.offsets_topic =
+            self.topics(cluster, &[OFFSETS_TOPIC], &metadata)?.remove(OFFSETS_TOPIC);
+        Ok(())
+    }
+
+    fn look_at_groups(&mut self, cluster: &mut Cluster, names: &[&str]) -> Result<(), ClientError> {
+        let mut stable = groups::committed(cluster, names, Pending::Refused)?;
+        for group in collect::groups(cluster, names, Detail::Members)? {
+            let pending: BTreeSet<_> = match stable.remove(&group.group) {
+                Some(Ok(commits)) => {
+                    let is_pending = |error: &ClientError| Reason::from(error).code() == Some(UNSTABLE);
+                    let refused =
+                        commits.into_iter().filter(|(_, commit)| commit.as_ref().is_err_and(is_pending));
+                    refused.map(|(one, _)| one).collect()
+                }
+                // The same is said of the group below.
+                Some(Err(_)) | None => BTreeSet::new(),
+            };
+            self.unseen.extend(group.unknown.clone());
+            self.unseen.extend(
+                group.description.as_ref().and_then(|description| description.as_ref().err()).cloned(),
+            );
+            if group.known().is_some_and(|description| !description.exists()) {
+                self.unseen.push(Reason::no_such_group(&group.group));
+                continue;
+            }
+            for one in &group.partitions {
+                let log =
+                    one.log.as_ref().err().filter(|reason| group.unknown.is_none() && !reason.is_gone());
+                self.unseen.extend(log.cloned());
+            }
+            let partitions = group.partitions.iter();
+            let partitions = partitions.map(|one| partition(one, pending.contains(&one.partition))).collect();
+            self.facts.groups.push(of_group(&group, partitions));
+        }
+        Ok(())
+    }
+
+    /// Topics that groups have committed for and that are there.
+    fn look_at_topics(&mut self, cluster: &mut Cluster) -> Result<(), ClientError> {
+        let partitions = self.facts.groups.iter().flat_map(|group| &group.partitions);
+        let names: BTreeSet<String> =
+            partitions.filter(|one| one.log != doctor::Log::Gone).map(|one| one.topic.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        if !names.is_empty() {
+            let metadata = cluster.metadata(Some(&names))?;
+            self.facts.topics = self.topics(cluster, &names, &metadata)?;
+        }
+        Ok(())
+    }
+
+    fn topics(
+        &mut self,
+        cluster: &mut Cluster,
+        names: &[&str],
+        metadata: &Metadata,
+    ) -> Result<BTreeMap<String, doctor::TopicFacts>, ClientError> {
+        let present: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|name| metadata.topic(name).is_some_and(|topic| !topic.partitions.is_empty()))
+            .collect();
+        let mut found = BTreeMap::new();
+        for (name, settings) in topics::settings_of_topics(cluster, &present)? {
+            let settings = settings.unwrap_or_else(|error| {
+                self.unseen.push(Reason::from(error));
+                Settings::new()
+            });
+            let partitions = metadata.topic(&name).into_iter().flat_map(|topic| &topic.partitions);
+            let partitions = partitions.map(|one| doctor::Replicas {
+                partition: one.index,
+                all: one.replicas.len(),
+                in_sync: one.in_sync.len(),
+            });
+            let facts = doctor::TopicFacts {
+                cleanup_policy: settings.get("cleanup.policy").cloned(),
+                retention_ms: settings.get("retention.ms").and_then(|value| value.parse().ok()),
+                min_in_sync: settings.get("min.insync.replicas").and_then(|value| value.parse().ok()),
+                partitions: partitions.collect(),
+            };
+            found.insert(name, facts);
+        }
+        Ok(found)
+    }
+}
+
+fn of_group(group: &GroupFacts, partitions: Vec<doctor::PartitionFacts>) -> doctor::GroupFacts {
+    let known = group.known();
+    doctor::GroupFacts {
+        group: group.group.clone(),
+        state: known.map(|description| description.state.clone()),
+        members: known.map(|description| description.members.len()),
+        subscribed: known.and_then(GroupDescription::subscribed),
+        partitions,
+    }
+}
+
+fn partition(one: &PartitionFacts, is_pending: bool) -> doctor::PartitionFacts {
+    let position = match &one.position {
+        _ if is_pending => doctor::Position::Pending,
+        Position::Committed(committed) => doctor::Position::Committed {
+            offset: committed.offset,
+            leader_epoch: committed.leader_epoch,
+            metadata: committed.metadata.clone(),
+        },
+        Position::Never => doctor::Position::Never,
+        Position::Unknown(_) => doctor::Position::Unknown,
+    };
+    let log = match &one.log {
+        _ if one.standing() == Standing::Gone => doctor::Log::Gone,
+        Ok(log) => doctor::Log::Ends {
+            start: log.start.offset,
+            end: log.end.offset,
+            leader_epoch: log.end.leader_epoch,
+        },
+        Err(_) => doctor::Log::Unknown,
+    };
+    doctor::PartitionFacts {
+        topic: one.partition.topic.to_string(),
+        partition: one.partition.partition,
+        position,
+        log,
+        has_reader: one.member.is_some(),
+    }
+}
