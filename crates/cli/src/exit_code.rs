@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use milepost_doctor::Severity;
+
 /// The codes, for `--help`. README.md has them too.
 pub(crate) const HELP: &str = "\
 Exit codes:
@@ -10,6 +12,9 @@ Exit codes:
   2    the flags or the configuration were refused before anything started
   3    serve: storage failed, and the server stopped taking writes
   4    the cluster could not be reached, or did not answer in time
+  10   doctor: the worst that was found is a notice
+  11   doctor: the worst that was found is a warning
+  12   doctor: something critical was found
   130  stopped (Ctrl-C, SIGTERM) before it was done";
 
 /// The command did what it was told.
@@ -33,6 +38,15 @@ pub(crate) fn storage_failed() -> ExitCode {
 /// The cluster could not be reached, or did not answer in time.
 pub(crate) fn unreachable() -> ExitCode {
     ExitCode::from(4)
+}
+
+/// Something was found that is this bad.
+pub(crate) fn found(worst: Severity) -> ExitCode {
+    ExitCode::from(match worst {
+        Severity::Notice => 10,
+        Severity::Warning => 11,
+        Severity::Critical => 12,
+    })
 }
 
 /// The number with which a program ends that Ctrl-C ended.

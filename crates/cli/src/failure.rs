@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use milepost_admin::{Cause, Reason};
 use milepost_client::ClientError;
+use milepost_doctor::Severity;
 
 use crate::exit_code;
 
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     Failed(String),
     /// The cluster cannot be reached or does not answer.
     Unreachable(String),
+    /// It was done, and what was looked for was found, the worst of it this bad.
+    Found(Severity),
     /// A signal came first.
     Stopped,
     /// Whoever read standard output has gone. That is their way of saying that they have enough.
@@ -78,6 +81,7 @@ pub(crate) fn exit(outcome: Result<(), Failure>) -> ExitCode {
     let (message, code) = match outcome {
         Ok(()) | Err(Failure::NobodyReads) => return exit_code::SUCCESS,
         Err(Failure::Stopped) => return exit_code::stopped(),
+        Err(Failure::Found(worst)) => return exit_code::found(worst),
         Err(Failure::Usage(message)) => (message, exit_code::bad_configuration()),
         Err(Failure::Failed(message)) => (message, exit_code::failure()),
         Err(Failure::Unreachable(message)) => (message, exit_code::unreachable()),

@@ -44,6 +44,11 @@ enum Command {
     /// Lists, describes and moves groups and their committed offsets, on any Kafka cluster.
     #[command(subcommand)]
     Group(commands::group::Group),
+    /// Shows what is in the log of committed offsets, of any Kafka cluster or of a broker's files.
+    #[command(subcommand)]
+    Offsets(commands::offsets::Offsets),
+    /// Looks for what may go wrong with groups and their offsets, on any Kafka cluster. Changes nothing.
+    Doctor(commands::doctor::Doctor),
     /// Writes records from standard input to a topic, one a line.
     Produce(commands::produce::Produce),
     /// Writes the records of topics to standard output, one a line.
@@ -60,6 +65,8 @@ fn main() -> ExitCode {
         Command::Import(import) => failure::exit(commands::import::run(&import)),
         Command::Topic(topic) => failure::exit(commands::topic::run(&topic)),
         Command::Group(group) => failure::exit(commands::group::run(&group)),
+        Command::Offsets(offsets) => failure::exit(commands::offsets::run(&offsets)),
+        Command::Doctor(doctor) => failure::exit(commands::doctor::run(&doctor)),
         Command::Produce(produce) => failure::exit(commands::produce::run(&produce)),
         Command::Consume(consume) => failure::exit(commands::consume::run(&consume)),
         Command::Completion(completion) => {

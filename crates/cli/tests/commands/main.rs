@@ -4,11 +4,15 @@
 
 mod consuming;
 mod demo;
+mod doctored;
 mod grouped;
 mod groups;
 mod groups_changed;
 mod groups_kept;
 mod importing;
+mod offsets_dumped;
+mod offsets_kept;
+mod peeked;
 mod producing;
 mod reaching;
 mod scale;

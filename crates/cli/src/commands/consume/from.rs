@@ -9,7 +9,7 @@ use crate::clock;
 const WORDS: &str =
     "not earliest, latest, an offset, -N, or @TIME (milliseconds, 2026-01-31T12:00:00Z, or -1h before now)";
 
-pub(super) fn parse(said: &str) -> Result<Start, String> {
+pub(crate) fn parse(said: &str) -> Result<Start, String> {
     let start = match said {
         "earliest" => Some(Start::Earliest),
         "latest" => Some(Start::Latest),

@@ -1,7 +1,7 @@
 //! `milepost consume`: the records of topics, on standard output.
 
 mod alone;
-mod from;
+pub(crate) mod from;
 mod grouped;
 mod printer;
 mod template;

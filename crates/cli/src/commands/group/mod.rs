@@ -7,15 +7,19 @@ mod delete_offsets;
 mod describe;
 mod list;
 mod members;
+mod peek;
 mod plan_view;
 mod reset;
 mod select;
 mod snapshot;
 mod state;
 mod transfer;
+mod undelete;
 mod words;
 
 use clap::Subcommand;
+
+pub(super) use select::Filter;
 
 use crate::failure::Failure;
 
@@ -30,6 +34,8 @@ pub(crate) enum Group {
     Members(members::Members),
     /// Shows the state, coordinator and epochs of groups.
     State(state::State),
+    /// Shows the records just before and after where a group is.
+    Peek(peek::Peek),
     /// Moves a group to another place: earlier, later, to a time, to where another group is.
     Reset(reset::Reset),
     /// Makes a group that begins at chosen places.
@@ -40,6 +46,8 @@ pub(crate) enum Group {
     Delete(delete::Delete),
     /// Deletes what a group has committed for some topics.
     DeleteOffsets(delete_offsets::DeleteOffsets),
+    /// Puts back what was deleted or has expired, as far as the log still shows it.
+    Undelete(undelete::Undelete),
     /// Keeps what groups have committed, compares it, and puts it back.
     #[command(subcommand)]
     Snapshot(snapshot::SnapshotVerb),
@@ -56,11 +64,13 @@ pub(crate) fn run(group: &Group) -> Result<(), Failure> {
         Group::Describe(describe) => describe::run(describe),
         Group::Members(members) => members::run(members),
         Group::State(state) => state::run(state),
+        Group::Peek(peek) => peek::run(peek),
         Group::Reset(reset) => reset::run(reset),
         Group::Create(create) => reset::run_create(create),
         Group::Copy(copy) => copy::run(copy),
         Group::Delete(delete) => delete::run(delete),
         Group::DeleteOffsets(delete) => delete_offsets::run(delete),
+        Group::Undelete(undelete) => undelete::run(undelete),
         Group::Snapshot(verb) => snapshot::run(verb),
         Group::Export(export) => transfer::run_export(export),
         Group::Import(import) => transfer::run_import(import),

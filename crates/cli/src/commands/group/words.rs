@@ -1,6 +1,6 @@
 //! How groups, positions and lags are written, for people and for programs.
 
-use milepost_admin::{Cause, Lag, PartitionFacts, Position, Reason, Standing, Totals};
+use milepost_admin::{Lag, PartitionFacts, Position, Reason, Standing, Totals};
 use milepost_client::ClientError;
 use milepost_client::groups::Committed;
 use serde_json::{Value, json};
@@ -98,10 +98,7 @@ pub(super) fn reasons(errors: &[ClientError]) -> Value {
 
 /// What is to be said of a group that was named and is not there.
 pub(super) fn absent(group: &str) -> Reason {
-    Reason {
-        words: format!("{group}: there is no such group [GROUP_ID_NOT_FOUND]"),
-        cause: Cause::Refused("GROUP_ID_NOT_FOUND"),
-    }
+    Reason::no_such_group(group)
 }
 
 /// A span of time in its two largest units: `3d4h`, `5m12s`, `840ms`.
