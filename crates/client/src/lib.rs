@@ -19,6 +19,7 @@ mod group;
 pub mod groups;
 mod leaders;
 mod metadata;
+mod offset_fetch;
 pub mod offsets;
 mod options;
 mod producer;
