@@ -23,6 +23,9 @@ pub struct GroupSettings {
     pub consumer_assignors: Vec<Assignor>,
     /// `group.consumer.assignment.interval.ms`: how long after a new assignment the next one is made at the earliest.
     pub consumer_assignment_interval_ms: u64,
+    /// `group.consumer.regex.refresh.interval.ms`: how long after a regular expression was looked up it is looked up again,
+    /// though no topic was added.
+    pub consumer_regex_refresh_interval_ms: u64,
     /// `group.consumer.migration.policy`: which way a group with members may change its protocol.
     pub consumer_migration_policy: MigrationPolicy,
     /// `offset.metadata.max.bytes`: the longest metadata of a commit. In spite of its name, Kafka counts UTF-16 units.
@@ -45,6 +48,7 @@ impl Default for GroupSettings {
             consumer_max_size: i32::MAX as usize,
             consumer_assignors: Assignor::ALL.to_vec(),
             consumer_assignment_interval_ms: 1_000,
+            consumer_regex_refresh_interval_ms: 600_000,
             consumer_migration_policy: MigrationPolicy::Bidirectional,
             offset_metadata_max_units: 4_096,
             offsets_retention_ms: 10_080 * 60_000,

@@ -32,6 +32,9 @@ fn settings(text: &str) -> GroupSettings {
             "group.consumer.assignment.interval.ms" => {
                 settings.consumer_assignment_interval_ms = number().unsigned_abs();
             }
+            "group.consumer.regex.refresh.interval.ms" => {
+                settings.consumer_regex_refresh_interval_ms = number().unsigned_abs();
+            }
             "group.consumer.migration.policy" => {
                 let policy = MigrationPolicy::ALL.into_iter().find(|policy| policy.name() == value);
                 settings.consumer_migration_policy = policy.expect("a policy");

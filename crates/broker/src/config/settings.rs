@@ -124,6 +124,12 @@ pub const BROKER_SETTINGS: &[Setting] = &[
         "The shortest group.consumer.session.timeout.ms allowed.",
     ),
     setting(
+        "group.consumer.regex.refresh.interval.ms",
+        Kind::Int { min: 10_000, max: INT_MAX },
+        "600000",
+        "How long after a regular expression was looked up it is looked up again, though no topic was added.",
+    ),
+    setting(
         "group.consumer.session.timeout.ms",
         Kind::Int { min: 1, max: INT_MAX },
         "45000",

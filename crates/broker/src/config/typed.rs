@@ -271,6 +271,7 @@ fn group_settings(values: &Values) -> milepost_groups::GroupSettings {
         consumer_max_size: size("group.consumer.max.size"),
         consumer_assignors: assignors(values.get(broker_setting("group.consumer.assignors")).0),
         consumer_assignment_interval_ms: ms("group.consumer.assignment.interval.ms"),
+        consumer_regex_refresh_interval_ms: ms("group.consumer.regex.refresh.interval.ms"),
         consumer_migration_policy: migration_policy(
             values.get(broker_setting("group.consumer.migration.policy")).0,
         ),

@@ -37,10 +37,6 @@ pub const UNSERVED_SETTINGS: &[UnservedSetting] = &[
         "group.consumer.assignor.offload.enable",
         "assignors run at once; there are no threads to hand them to",
     ),
-    without_effect(
-        "group.consumer.regex.refresh.interval.ms",
-        "regular expressions are resolved again once topics changed, at most every ten seconds",
-    ),
     without_effect("group.coordinator.background.threads", "one thread does the work of all coordinators"),
     without_effect(
         "group.coordinator.cached.buffer.max.bytes",

@@ -10,16 +10,38 @@ use milepost_log::metadata::{METADATA_PARTITION, MetadataImage};
 use super::Node;
 use crate::config::{GroupSettings, Values};
 
+/// The topics as they were made last, and whether they still are so.
+#[derive(Default)]
+pub(super) struct KnownTopics {
+    made: Option<Arc<ClusterTopics>>,
+    /// The state that had the newest topic first; `None`: the next that is made. After a start nobody knows.
+    newest_topic_at: Option<i64>,
+}
+
+impl KnownTopics {
+    /// A topic was added.
+    pub(super) fn topic_added(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Anything else changed.
+    pub(super) fn changed(&mut self) {
+        self.made = None;
+    }
+}
+
 impl Node {
     /// All topics, and the settings of groups. The version is a position in the metadata log, so it also grows over restarts.
     pub(crate) fn cluster_topics(&mut self) -> Arc<ClusterTopics> {
-        if let Some(known) = &self.cluster_topics {
+        if let Some(known) = &self.cluster_topics.made {
             return Arc::clone(known);
         }
         let version = self.logs.log(METADATA_PARTITION).map(PartitionLog::high_watermark);
         let version = version.map_or(0, |version| version.0);
-        let made = Arc::new(cluster_topics(version, self.metadata.image(), &self.settings.values));
-        self.cluster_topics = Some(Arc::clone(&made));
+        let newest_topic_at = *self.cluster_topics.newest_topic_at.get_or_insert(version);
+        let topics = cluster_topics(version, self.metadata.image(), &self.settings.values);
+        let made = Arc::new(topics.with_newest_topic_at(newest_topic_at));
+        self.cluster_topics.made = Some(Arc::clone(&made));
         made
     }
 }

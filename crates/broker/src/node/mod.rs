@@ -24,12 +24,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use milepost_coordinator::Coordinators;
-use milepost_groups::{ClusterTopics, Groups};
+use milepost_groups::Groups;
 use milepost_log::LogSet;
 use milepost_log::metadata::MetadataLog;
 use milepost_model::{Instant, Now, TopicId};
 use milepost_storage::{Space, Waker};
 
+use cluster_topics::KnownTopics;
 pub(crate) use commit_times::CommitTimes;
 pub use connections::{ConnectionId, IN_FLIGHT_BYTES_MAX, IN_FLIGHT_REQUESTS_MAX, OUTPUT_BYTES_MAX};
 pub(crate) use connections::{Connections, RequestKey};
@@ -110,8 +111,8 @@ pub struct Node {
     pub(crate) commit_times: CommitTimes,
     /// How many skipped looks for expired offsets were logged.
     logged_skips: u64,
-    /// What the coordinators of consumer groups are told about topics; `None` since one changed.
-    cluster_topics: Option<Arc<ClusterTopics>>,
+    /// What the coordinators of consumer groups are told about topics.
+    cluster_topics: KnownTopics,
     pub(crate) topics: TopicWaits,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) random: Box<dyn Random>,

@@ -57,15 +57,19 @@ impl Node {
     fn apply_metadata(&mut self, now: Now) {
         for change in self.metadata.on_durable(&self.logs) {
             match change {
-                MetadataChange::TopicCreated(topic) | MetadataChange::TopicChanged { after: topic, .. } => {
-                    self.cluster_topics = None;
+                MetadataChange::TopicChanged { after, .. } => {
+                    self.cluster_topics.changed();
+                    topics::open_partitions(self, &after);
+                }
+                MetadataChange::TopicCreated(topic) => {
+                    self.cluster_topics.topic_added();
                     topics::open_partitions(self, &topic);
                     if topic.name == TRANSACTIONS_TOPIC && self.transactions.coordinators.is_none() {
                         self.open_transaction_coordinators(&topic);
                     }
                 }
                 MetadataChange::TopicDeleted(topic) => self.drop_topic(now, &topic),
-                MetadataChange::GroupConfigsChanged => self.cluster_topics = None,
+                MetadataChange::GroupConfigsChanged => self.cluster_topics.changed(),
                 MetadataChange::ProducerIdsTaken { to, .. } => {
                     self.producer_ids.reserved(to);
                     self.give_producer_ids(now);
@@ -90,7 +94,7 @@ impl Node {
 
     /// The logs of a deleted topic go, and the offsets that groups committed for it.
     fn drop_topic(&mut self, now: Now, topic: &milepost_log::metadata::Topic) {
-        self.cluster_topics = None;
+        self.cluster_topics.changed();
         self.unopened.remove(&topic.id);
         for partition in (0..topic.partition_count).map(PartitionIndex) {
             let id = TopicPartition { topic: topic.id, partition };

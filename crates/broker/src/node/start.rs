@@ -11,7 +11,7 @@ use milepost_log::{LogSet, LogSettings, OpenError, RecoveryReport};
 use milepost_model::Now;
 use milepost_storage::Engine;
 
-use super::cluster_topics::cluster_topics;
+use super::cluster_topics::{KnownTopics, cluster_topics};
 use super::{CommitTimes, Connections, GroupWaits, Node, Phase, TopicWaits, TransactionWork};
 use crate::config::{BrokerSettings, Endpoint, Source, broker_setting};
 use crate::fetch_sessions::FetchSessions;
@@ -98,7 +98,7 @@ impl Node {
             markers: MarkerWaits::default(),
             fetches: FetchWaits::default(),
             fetch_sessions,
-            cluster_topics: None,
+            cluster_topics: KnownTopics::default(),
             groups: GroupWaits::default(),
             commit_times: CommitTimes::default(),
             logged_skips: 0,

@@ -288,7 +288,7 @@ pub(super) fn note_topics_checked(turn: &mut Turn<'_>, draft: &Draft<'_>, topics
     if !draft.has_records() {
         turn.soft.consumers.note_checked(draft.group_id(), topics.version());
     }
-    if super::timers::wants_resolution(draft, topics, turn.now) {
+    if super::timers::wants_resolution(draft, turn.settings, topics, turn.now) {
         turn.soft.consumers.resolve_at(draft.group_id(), turn.now.monotonic);
     }
 }

@@ -10,12 +10,13 @@ use super::soft::Due;
 use super::subscription::bump_epoch;
 use super::topics::ClusterTopics;
 use super::{ConsumerGroup, Draft, downgrade, leave, regex};
+use crate::GroupSettings;
 use crate::hard::HardGroup;
 use crate::settings::RECORD_CHECK_MS;
 use crate::turn::Turn;
 
-/// How long expressions that are known stay as they are, though topics changed: they are all looked up at once then.
-const REFRESH_MS: u64 = 10_000;
+/// How long an expression that was looked up stays as it is, whatever topics are added: many are often added together.
+const REFRESH_PAUSE_MS: u64 = 10_000;
 
 /// How many expressions of a group are looked up before others get their turn.
 const REGEXES_PER_STEP_MAX: usize = 64;
@@ -85,32 +86,38 @@ fn overdue(turn: &mut Turn<'_>, draft: &Draft<'_>, due: &Due) -> Vec<Arc<str>> {
     overdue
 }
 
-/// Whether expressions of the group are to be looked up: one never was, or topics changed since the others were.
-pub(super) fn wants_resolution(group: &ConsumerGroup, topics: &ClusterTopics, now: Now) -> bool {
-    has_unresolved(group) || is_outdated(group, topics, now)
+/// Whether expressions of the group are to be looked up: one never was, or is stale.
+pub(super) fn wants_resolution(
+    group: &ConsumerGroup,
+    settings: &GroupSettings,
+    topics: &ClusterTopics,
+    now: Now,
+) -> bool {
+    let mut subscribed = group.members().values().filter_map(|member| member.subscribed_regex.as_ref());
+    subscribed.any(|regex| is_wanted(group, regex, settings, topics, now))
 }
 
-fn has_unresolved(group: &ConsumerGroup) -> bool {
-    group
-        .members()
-        .values()
-        .filter_map(|member| member.subscribed_regex.as_ref())
-        .any(|regex| !group.regexes().contains_key(regex))
+fn is_wanted(
+    group: &ConsumerGroup,
+    regex: &Arc<str>,
+    settings: &GroupSettings,
+    topics: &ClusterTopics,
+    now: Now,
+) -> bool {
+    group.regexes().get(regex).is_none_or(|resolved| is_stale(resolved, settings, topics, now))
 }
 
-fn is_outdated(group: &ConsumerGroup, topics: &ClusterTopics, now: Now) -> bool {
-    let newest = group.regexes().values().map(|resolved| resolved.resolved_at).max();
-    let is_rested = newest.is_some_and(|newest| now.wall.0.abs_diff(newest.0) > REFRESH_MS);
-    is_rested && group.regexes().values().any(|resolved| resolved.version < topics.version())
+/// Whether an expression may mean other topics than when it was looked up: topics were added, or much time has passed
+/// (which finds those that are gone).
+fn is_stale(resolved: &ResolvedRegex, settings: &GroupSettings, topics: &ClusterTopics, now: Now) -> bool {
+    let age_ms = now.wall.0.abs_diff(resolved.resolved_at.0);
+    let lacks_topics = resolved.version < topics.newest_topic_at();
+    (lacks_topics && age_ms > REFRESH_PAUSE_MS) || age_ms > settings.consumer_regex_refresh_interval_ms
 }
 
 /// Looks expressions up, and moves the group epoch if that brought other topics.
 fn resolve(turn: &mut Turn<'_>, draft: &mut Draft<'_>, topics: &ClusterTopics) {
-    let refreshes = is_outdated(draft, topics, turn.now);
-    let is_wanted = |regex: &&Arc<str>| match draft.regexes().get(*regex) {
-        None => true,
-        Some(resolved) => refreshes && resolved.version < topics.version(),
-    };
+    let is_wanted = |regex: &&Arc<str>| is_wanted(draft, regex, turn.settings, topics, turn.now);
     let wanted: Vec<Arc<str>> = draft.subscribed_regexes().into_iter().filter(is_wanted).cloned().collect();
     if wanted.len() > REGEXES_PER_STEP_MAX {
         let group_id = Arc::clone(draft.group_id());

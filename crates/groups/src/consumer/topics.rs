@@ -14,6 +14,7 @@ const HASH_VERSION: u8 = 0;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ClusterTopics {
     version: i64,
+    newest_topic_at: i64,
     topics: BTreeMap<Arc<str>, ClusterTopic>,
     names: BTreeMap<TopicId, Arc<str>>,
     group_configs: BTreeMap<Arc<str>, GroupConfig>,
@@ -41,7 +42,8 @@ pub struct ClusterTopic {
 }
 
 impl ClusterTopics {
-    /// The topics (name, identity, number of partitions) at a version that grows with every change.
+    /// The topics (name, identity, number of partitions) at a version that grows with every change. The last change is
+    /// taken to have added one.
     pub fn new(version: i64, topics: impl IntoIterator<Item = (Arc<str>, TopicId, i32)>) -> Self {
         let topics = topics.into_iter().map(|(name, id, partition_count)| {
             let hash = topic_hash(&name, id, partition_count);
@@ -49,7 +51,13 @@ impl ClusterTopics {
         });
         let topics: BTreeMap<_, _> = topics.collect();
         let names = topics.iter().map(|(name, topic)| (topic.id, Arc::clone(name))).collect();
-        Self { version, topics, names, group_configs: BTreeMap::new() }
+        Self { version, newest_topic_at: version, topics, names, group_configs: BTreeMap::new() }
+    }
+
+    /// The same, of which no topic is newer than this version.
+    #[must_use]
+    pub fn with_newest_topic_at(self, newest_topic_at: i64) -> Self {
+        Self { newest_topic_at, ..self }
     }
 
     /// The same with what is set for single groups.
@@ -70,6 +78,11 @@ impl ClusterTopics {
     #[must_use]
     pub fn version(&self) -> i64 {
         self.version
+    }
+
+    /// The first state that had the newest topic.
+    pub(crate) fn newest_topic_at(&self) -> i64 {
+        self.newest_topic_at
     }
 
     /// The topic of this name.

@@ -235,7 +235,12 @@ fn topics(machine: &mut Machine, words: &Words<'_>) -> Step {
         let (id, count) = (id.parse().expect("a number"), count.parse().expect("a number of partitions"));
         ((*name).into(), topic_id(id), count)
     });
-    machine.topics = ClusterTopics::new(machine.topics.version() + 1, topics).into();
+    let version = machine.topics.version() + 1;
+    let next = ClusterTopics::new(version, topics);
+    if next.names().any(|name| machine.topics.topic(name).is_none()) {
+        machine.newest_topic_at = version;
+    }
+    machine.topics = next.with_newest_topic_at(machine.newest_topic_at).into();
     Step::default()
 }
 
@@ -251,7 +256,8 @@ fn group_config(machine: &mut Machine, words: &Words<'_>) -> Step {
         let topic = machine.topics.topic(name).expect("it has this name");
         (std::sync::Arc::clone(name), topic.id, topic.partition_count)
     });
-    let topics = ClusterTopics::new(machine.topics.version() + 1, topics);
+    let topics = ClusterTopics::new(machine.topics.version() + 1, topics)
+        .with_newest_topic_at(machine.newest_topic_at);
     machine.topics = topics.with_group_configs([(words.group().into(), config)]).into();
     Step::default()
 }

@@ -63,6 +63,8 @@ pub(crate) struct Machine {
     ended: BTreeMap<String, (i32, Option<i32>)>,
     /// The topics of the cluster, which heartbeats of consumer groups bring along.
     pub(crate) topics: Arc<ClusterTopics>,
+    /// The state of them that had the newest one first.
+    pub(crate) newest_topic_at: i64,
     /// Whether the runtime refuses to write, as it does while the disk is full.
     pub(crate) is_full: bool,
     /// What was counted since the start; what could not be written is not among it.
@@ -97,6 +99,7 @@ impl Machine {
             generations_before: BTreeMap::new(),
             ended: BTreeMap::new(),
             topics: Arc::default(),
+            newest_topic_at: 0,
             is_full: false,
             counts: GroupCounts::default(),
             answered: BTreeSet::new(),
