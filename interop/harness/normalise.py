@@ -33,8 +33,9 @@ def normalised(told):
 
 
 def alias_of_member(member, number):
-    """An id is a name, a dash, and a UUID of 36 characters."""
-    return f"{member[:-36]}{number:036}".encode()
+    """An id is a name, a dash, and a UUID of 36 characters, or a UUID of 22 characters alone."""
+    length = 36 if len(member) > 36 else len(member)
+    return f"{member[:-length]}{number:0{length}}".encode()
 
 
 def replaced(data, ids):

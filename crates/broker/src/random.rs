@@ -15,8 +15,8 @@ pub(crate) fn uuid(random: &mut dyn Random) -> TopicId {
     milepost_log::metadata::random_uuid(bytes)
 }
 
-/// A UUID in its hyphenated text form, as Kafka appends to client ids to make member ids.
-pub(crate) fn uuid_text(random: &mut dyn Random) -> String {
-    let hex: String = uuid(random).0.iter().map(|byte| format!("{byte:02x}")).collect();
+/// A UUID in its hyphenated text form, as Kafka appends it to the names of classic members to make their ids.
+pub(crate) fn hyphenated(uuid: TopicId) -> String {
+    let hex: String = uuid.0.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }

@@ -66,6 +66,8 @@ pub struct JoinGroup<'a> {
     pub rebalance_timeout_ms: Option<i32>,
     /// Fresh random text, a UUID: the end of the member's id, should it get a new one.
     pub member_id_suffix: &'a str,
+    /// The same in Kafka's own text form of a UUID: the whole id of a new member of a consumer group.
+    pub bare_member_id: &'a str,
     /// What a new dynamic member can handle.
     pub new_member: NewMember,
     /// What a static leader that comes back can handle.

@@ -35,7 +35,7 @@ pub(crate) fn handle(
     };
     let client_host = node.connections.host(context.key.connection).unwrap_or("").to_owned();
     let is_given_an_id = context.key.version < OWN_MEMBER_ID_FROM && step == HeartbeatStep::Join;
-    let new_id = random::uuid_text(node.random.as_mut());
+    let new_id = random::uuid(node.random.as_mut()).to_string();
     let member_id = match request.member_id {
         "" if is_given_an_id => &new_id,
         named => named,

@@ -23,7 +23,8 @@ pub(crate) struct Asked {
 pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &JoinGroupRequest<'_>) -> Handled {
     let version = context.key.version;
     let client_host = node.connections.host(context.key.connection).unwrap_or("").to_owned();
-    let suffix = random::uuid_text(node.random.as_mut());
+    let uuid = random::uuid(node.random.as_mut());
+    let (suffix, bare_id) = (random::hyphenated(uuid), uuid.to_string());
     let join = JoinGroup {
         group_id: request.group_id,
         member_id: Some(request.member_id).filter(|id| !id.is_empty()),
@@ -40,6 +41,7 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &JoinGroupR
         rebalance_timeout_ms: (version >= 1 && request.rebalance_timeout_ms >= 0)
             .then_some(request.rebalance_timeout_ms),
         member_id_suffix: &suffix,
+        bare_member_id: &bare_id,
         new_member: if version >= MEMBER_ID_REQUIRED_FROM {
             NewMember::JoinsAgainWithId
         } else {

@@ -72,6 +72,7 @@ fn join<'a>(group_id: &'a str, client_id: &'a str) -> JoinGroup<'a> {
         session_timeout_ms: 10_000,
         rebalance_timeout_ms: None,
         member_id_suffix: "uuid",
+        bare_member_id: "uuid",
         new_member: NewMember::JoinsAtOnce,
         static_leader: StaticLeader::CanSkipAssignment,
         topics: std::sync::Arc::default(),

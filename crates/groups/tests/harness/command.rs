@@ -179,6 +179,7 @@ fn join(machine: &mut Machine, words: &Words<'_>, members: &mut u32) -> Step {
         session_timeout_ms: i32::try_from(words.ms("session").unwrap_or(10_000)).unwrap(),
         rebalance_timeout_ms: Some(i32::try_from(words.ms("rebalance").unwrap_or(60_000)).unwrap()),
         member_id_suffix: &suffix,
+        bare_member_id: &suffix,
         new_member: if version >= 4 { NewMember::JoinsAgainWithId } else { NewMember::JoinsAtOnce },
         static_leader: if version >= 9 {
             StaticLeader::CanSkipAssignment

@@ -35,9 +35,9 @@ pub(crate) fn join_consumer_group(
     turn.answer(Some(hard), ticket, Reply::JoinGroup(joined));
 }
 
-/// The id of the member: the one it has, or the random text alone.
+/// The id of the member: the one it has, or a UUID and nothing else.
 fn member_id<'a>(request: &JoinGroup<'a>) -> &'a str {
-    request.member_id.unwrap_or(request.member_id_suffix)
+    request.member_id.unwrap_or(request.bare_member_id)
 }
 
 fn check_room_and_protocols(
