@@ -3,6 +3,7 @@
 use milepost_coordinator::PartitionStates;
 use milepost_groups::{GroupCensus, GroupCounts};
 use milepost_model::Latencies;
+use milepost_transactions::TransactionCounts;
 
 use crate::node::Node;
 
@@ -19,6 +20,8 @@ pub struct Counters {
     pub commit_latency: Latencies,
     /// What happened in groups.
     pub group_counts: GroupCounts,
+    /// What happened in transactions.
+    pub transaction_counts: TransactionCounts,
     /// Which groups there are, by protocol and state, and how many offsets.
     pub census: GroupCensus,
 }
@@ -37,6 +40,7 @@ impl Node {
             partition_load_time: self.coordinators.load_time().clone(),
             commit_latency: self.commit_times.taken().clone(),
             group_counts: *self.coordinators.counts(),
+            transaction_counts: self.transactions.counts(),
             census,
         }
     }

@@ -44,6 +44,7 @@ fn add(
         client_version: request.version.min(turn.settings.transaction_version),
         ..Transaction::clone(transaction)
     };
+    turn.counts.begun += u64::from(!is_ongoing);
     turn.record(hard.id(), next);
     Ok(())
 }

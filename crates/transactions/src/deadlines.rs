@@ -39,26 +39,26 @@ pub(crate) fn next_deadline(soft: &Soft) -> Option<Instant> {
 /// id is both.
 pub(crate) fn sweep(turn: &mut Turn<'_>) {
     let (now, settings, hard) = (turn.now, turn.settings, turn.hard);
-    begin_if_due(&mut turn.soft.timeouts, settings.abort_timed_out_interval_ms, now, || hard.ongoing());
-    begin_if_due(&mut turn.soft.expiry, settings.remove_expired_interval_ms, now, || {
+    let timeouts =
+        begin_if_due(&mut turn.soft.timeouts, settings.abort_timed_out_interval_ms, now, || hard.ongoing());
+    let expiry = begin_if_due(&mut turn.soft.expiry, settings.remove_expired_interval_ms, now, || {
         hard.transactional_ids()
     });
+    turn.counts.skipped_sweeps += timeouts + expiry;
     step(turn, |soft| &mut soft.timeouts, abort_if_timed_out);
     step(turn, |soft| &mut soft.expiry, remove_if_expired);
 }
 
-fn begin_if_due(sweep: &mut Sweep, interval_ms: u64, now: Now, ids: impl FnOnce() -> Vec<Arc<str>>) {
-    let Some((due, since)) = sweep.due else { return };
-    if due > now.monotonic {
-        return;
-    }
-    if now.clock_drift_ms(since) > u128::from(interval_ms) {
-        sweep.skipped += 1;
-    } else if sweep.remaining.is_empty() {
+/// Begins a sweep, unless it is not due or the clock cannot be trusted. Says how many were skipped.
+fn begin_if_due(sweep: &mut Sweep, interval_ms: u64, now: Now, ids: impl FnOnce() -> Vec<Arc<str>>) -> u64 {
+    let Some((_, since)) = sweep.due.filter(|(due, _)| *due <= now.monotonic) else { return 0 };
+    let is_trusted = now.clock_drift_ms(since) <= u128::from(interval_ms);
+    if is_trusted && sweep.remaining.is_empty() {
         sweep.remaining = ids();
         sweep.remaining.reverse();
     }
     schedule_sweep(sweep, interval_ms, now);
+    u64::from(!is_trusted)
 }
 
 /// Looks at some ids. The rest has its turn at the next call, which is wanted at once.
@@ -91,11 +91,13 @@ fn abort_if_timed_out(turn: &mut Turn<'_>, hard: &HardTransaction) {
     }
     let version = turn.settings.transaction_version;
     let aborted = prepare(turn, hard, TransactionEnd::Abort, version, Epoch::Fence, None);
-    if aborted == Err(TransactionError::ProducerIdRequired) {
-        turn.effects.push(Effect::TakeProducerId {
+    match aborted {
+        Ok(_) => turn.counts.timed_out += 1,
+        Err(TransactionError::ProducerIdRequired) => turn.effects.push(Effect::TakeProducerId {
             transactional_id: Arc::clone(hard.id()),
             producer: hard.transaction().producer,
-        });
+        }),
+        Err(_) => {}
     }
 }
 
@@ -110,6 +112,7 @@ pub(crate) fn abort_timed_out(turn: &mut Turn<'_>, ticket: Ticket, request: &Abo
         let fresh_producer_id = Some(request.fresh_producer_id);
         let aborted = prepare(turn, hard, TransactionEnd::Abort, version, Epoch::Fence, fresh_producer_id);
         debug_assert!(aborted.is_ok(), "the only thing that was missing is a producer id");
+        turn.counts.timed_out += u64::from(aborted.is_ok());
     }
     turn.answer(hard, ticket, Reply::Noted);
 }
@@ -121,5 +124,6 @@ fn remove_if_expired(turn: &mut Turn<'_>, hard: &HardTransaction) {
     if is_idle && idle_ms >= turn.settings.expiration_ms {
         turn.soft.forget(hard.id());
         turn.remove(hard.id());
+        turn.counts.expired_ids += 1;
     }
 }

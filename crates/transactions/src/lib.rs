@@ -14,11 +14,12 @@
 //! - [`Request`], [`Reply`] and [`Effect`]: what may be asked, answered and wanted; [`TransactionError`] says why not.
 //! - `init_producer_id`, `add_partitions`, `end_transaction`: what producers ask. `admin`: what administrators ask.
 //! - `markers`: from the decision, over markers in every partition, to the complete transaction.
-//! - `deadlines`: what takes too long is aborted, what nobody uses expires.
+//! - `deadlines`: what takes too long is aborted, what nobody uses expires. [`TransactionCounts`]: how often what happened.
 
 mod add_partitions;
 mod admin;
 mod codec;
+mod counts;
 mod deadlines;
 mod effect;
 mod end_transaction;
@@ -35,6 +36,7 @@ mod soft;
 mod transition;
 mod turn;
 
+pub use counts::TransactionCounts;
 pub use effect::{Effect, WriteMarkers};
 pub use error::TransactionError;
 pub use record::{Record, Transaction, TransactionPartition, TransactionState, TransactionVersion};

@@ -7,10 +7,10 @@ use milepost_model::{
 
 use crate::hard::Hard;
 use crate::soft::Soft;
-use crate::turn::Turn;
+use crate::turn::{TransactionOutcome, Turn};
 use crate::{
-    Effect, Record, Reply, Request, TransactionSettings, add_partitions, admin, codec, deadlines,
-    end_transaction, init_producer_id, markers,
+    Effect, Record, Reply, Request, TransactionCounts, TransactionSettings, add_partitions, admin, codec,
+    deadlines, end_transaction, init_producer_id, markers,
 };
 
 #[cfg(test)]
@@ -40,13 +40,6 @@ impl Transactions {
         self.hard.len()
     }
 
-    /// How many sweeps (for timeouts, for expiry) were skipped because the wall clock had jumped. Whoever drives the
-    /// shard logs it when it grows.
-    #[must_use]
-    pub fn skipped_sweeps(&self) -> u64 {
-        self.soft.timeouts.skipped + self.soft.expiry.skipped
-    }
-
     /// The whole hard state as text: equal texts mean equal states. For tests and for people; it is long.
     #[must_use]
     pub fn describe_hard_state(&self) -> String {
@@ -63,7 +56,7 @@ impl Shard for Transactions {
     type Reply = Reply;
     type Record = Record;
     type Effect = Effect;
-    type Counts = ();
+    type Counts = TransactionCounts;
 
     fn decode(&self, key: Option<&[u8]>, value: Option<&[u8]>) -> Result<Option<Record>, Corrupt> {
         codec::decode(&self.hard, key, value)
@@ -73,7 +66,7 @@ impl Shard for Transactions {
         codec::encode(&self.settings, record, into);
     }
 
-    fn handle(&mut self, now: Now, ticket: Ticket, request: Request<'_>) -> Outcome<Record, Reply, Effect> {
+    fn handle(&mut self, now: Now, ticket: Ticket, request: Request<'_>) -> TransactionOutcome {
         let mut turn = self.turn(now);
         match &request {
             Request::InitProducerId(request) => {
@@ -100,7 +93,7 @@ impl Shard for Transactions {
     fn replay_marker(&mut self, _position: Offset, _producer: ProducerIdentity, _end: TransactionEnd) {}
 
     /// A partition that is gone stays in its transaction, as in Kafka: whoever writes the markers finds it gone.
-    fn on_topics_deleted(&mut self, _now: Now, _topics: &[DeletedTopic]) -> Outcome<Record, Reply, Effect> {
+    fn on_topics_deleted(&mut self, _now: Now, _topics: &[DeletedTopic]) -> TransactionOutcome {
         Outcome::nothing()
     }
 
@@ -108,13 +101,13 @@ impl Shard for Transactions {
         deadlines::next_deadline(&self.soft)
     }
 
-    fn on_deadline(&mut self, now: Now) -> Outcome<Record, Reply, Effect> {
+    fn on_deadline(&mut self, now: Now) -> TransactionOutcome {
         let mut turn = self.turn(now);
         deadlines::sweep(&mut turn);
         turn.finish(Atomicity::MaySplit)
     }
 
-    fn on_loaded(&mut self, now: Now) -> Outcome<Record, Reply, Effect> {
+    fn on_loaded(&mut self, now: Now) -> TransactionOutcome {
         let mut turn = self.turn(now);
         markers::resume(&mut turn);
         deadlines::schedule(turn.soft, turn.settings, now);

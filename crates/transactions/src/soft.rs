@@ -33,8 +33,6 @@ pub(crate) struct Sweep {
     pub(crate) due: Option<(Instant, Now)>,
     /// What the present sweep has yet to look at, last one first.
     pub(crate) remaining: Vec<Arc<str>>,
-    /// How many sweeps were skipped because the wall clock had jumped.
-    pub(crate) skipped: u64,
 }
 
 impl Soft {

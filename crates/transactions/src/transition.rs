@@ -73,6 +73,9 @@ pub(crate) fn prepare(
         client_version: version,
         ..Transaction::clone(transaction)
     };
+    if transaction.state == TransactionState::Ongoing {
+        turn.counts.note_end(end);
+    }
     let follows = follower(&prepared);
     ask_for_markers(turn, hard.id(), &prepared, end);
     turn.record(hard.id(), prepared);

@@ -6,7 +6,10 @@ use milepost_model::{Atomicity, DependsOn, LeaderEpoch, Now, Origin, Outcome, Ti
 
 use crate::hard::{Hard, HardTransaction};
 use crate::soft::Soft;
-use crate::{Effect, Record, Reply, Transaction, TransactionSettings, TransactionVersion};
+use crate::{Effect, Record, Reply, Transaction, TransactionCounts, TransactionSettings, TransactionVersion};
+
+/// What a handler decided.
+pub(crate) type TransactionOutcome = Outcome<Record, Reply, Effect, TransactionCounts>;
 
 /// What a handler works with. It reads the hard state and may change only the soft one; what shall last goes into a
 /// record.
@@ -18,6 +21,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) soft: &'a mut Soft,
     pub(crate) records: Vec<Record>,
     pub(crate) effects: Vec<Effect>,
+    /// What this amounts to in numbers.
+    pub(crate) counts: TransactionCounts,
     replies: Vec<(Ticket, Reply)>,
     depends_on: DependsOn,
 }
@@ -38,6 +43,7 @@ impl<'a> Turn<'a> {
             soft,
             records: Vec::new(),
             effects: Vec::new(),
+            counts: TransactionCounts::default(),
             replies: Vec::new(),
             depends_on: DependsOn::Nothing,
         }
@@ -73,14 +79,14 @@ impl<'a> Turn<'a> {
         self.records.push(Record { transactional_id: Arc::clone(transactional_id), transaction: None });
     }
 
-    pub(crate) fn finish(self, atomicity: Atomicity) -> Outcome<Record, Reply, Effect> {
+    pub(crate) fn finish(self, atomicity: Atomicity) -> TransactionOutcome {
         Outcome {
             records: self.records,
             atomicity,
             origin: Origin::Plain,
             replies: self.replies,
             effects: self.effects,
-            counts: (),
+            counts: self.counts,
             depends_on: self.depends_on,
         }
     }

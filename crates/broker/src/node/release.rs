@@ -151,6 +151,7 @@ impl Node {
             && transactions.next_deadline().is_some_and(|deadline| deadline <= now.monotonic)
         {
             transactions.on_deadline(&mut self.logs, now);
+            self.transactions.log_skipped_sweeps();
         }
         self.retry_markers(now);
         self.give_up_held(now);

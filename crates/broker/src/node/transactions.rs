@@ -9,7 +9,7 @@ use std::sync::Arc;
 use milepost_coordinator::{Coordinators, Refusal, Settings as RuntimeSettings};
 use milepost_log::metadata::{MetadataRecord, ProposeError, Topic};
 use milepost_model::{Instant, Now, PartitionIndex, partition_for};
-use milepost_transactions::{AbortTimedOut, Effect, Reply, Request, Transactions};
+use milepost_transactions::{AbortTimedOut, Effect, Reply, Request, TransactionCounts, Transactions};
 
 use super::coordinator_waits::{Answered, CoordinatorWaits, single};
 use super::markers::MarkerWrites;
@@ -53,9 +53,29 @@ pub(crate) struct TransactionWork {
     /// Who waits for a block of producer ids. There are no more than unanswered requests, and transactions that timed out
     /// in one sweep.
     pub(super) id_takers: VecDeque<IdTaker>,
+    /// How many skipped sweeps were logged.
+    pub(super) logged_skips: u64,
 }
 
 impl TransactionWork {
+    /// What the shards counted.
+    pub(crate) fn counts(&self) -> TransactionCounts {
+        self.coordinators.as_ref().map_or_else(TransactionCounts::default, |shards| *shards.counts())
+    }
+
+    /// Says so if sweeps were skipped since this was last asked.
+    pub(super) fn log_skipped_sweeps(&mut self) {
+        let skipped = self.counts().skipped_sweeps;
+        if skipped > self.logged_skips {
+            tracing::warn!(
+                "the wall clock was set by more than an interval at which transactions are looked at: timeouts and expired \
+                 transactional ids are not looked for this time ({} times)",
+                skipped - self.logged_skips
+            );
+            self.logged_skips = skipped;
+        }
+    }
+
     /// When something is to be done even if nobody asks.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let shards = self.coordinators.as_ref().and_then(Coordinators::next_deadline);

@@ -2,6 +2,7 @@
 
 use milepost_groups::{GroupState, GroupType};
 use milepost_storage::{Pace, Space};
+use milepost_transactions::TransactionCounts;
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::consumer_group_heartbeat::{
     ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
@@ -20,6 +21,7 @@ use milepost_wire::messages::offset_fetch::{OffsetFetchRequest, OffsetFetchRespo
 
 use crate::harness::Broker;
 use crate::members::{AT_ONCE, join_alone};
+use crate::transacting::{end, init, produce, with_transactions};
 
 const MINUTE_MS: u64 = 60_000;
 
@@ -133,6 +135,45 @@ fn a_look_for_expired_offsets_that_a_set_clock_prevents_is_counted() {
     let counters = broker.counters();
     assert_eq!(counters.group_counts.skipped_sweeps, 3, "each of the coordinators looks at the clock");
     assert_eq!((counters.group_counts.offset_expirations, counters.census.offsets), (0, 1));
+}
+
+#[test]
+fn what_becomes_of_transactions_is_counted() {
+    let mut broker = with_transactions(&["transactional.id.expiration.ms=3600000"]);
+    let producer = init(&mut broker, 5, "a").expect("a producer");
+    produce(&mut broker, 12, producer, (0, 0), "x").expect("it is added");
+    let producer = end(&mut broker, 5, producer, true).expect("it is committed");
+    produce(&mut broker, 12, producer, (0, 0), "y").expect("it is added");
+    let producer = end(&mut broker, 5, producer, false).expect("it is aborted");
+    // No transaction was begun, so none is aborted.
+    end(&mut broker, 5, producer, false).expect("there is nothing to abort");
+    let producer = init(&mut broker, 5, "b").expect("a producer");
+    produce(&mut broker, 12, producer, (1, 0), "z").expect("it is added");
+    let (begun, committed) = (3, 1);
+    let counted = TransactionCounts { begun, committed, aborted: 1, ..TransactionCounts::default() };
+    assert_eq!(broker.counters().transaction_counts, counted);
+
+    for _ in 0..3 {
+        broker.pass_ms(MINUTE_MS);
+    }
+    let counted = TransactionCounts { aborted: 2, timed_out: 1, ..counted };
+    assert_eq!(broker.counters().transaction_counts, counted);
+
+    for _ in 0..3 {
+        broker.pass_ms(60 * MINUTE_MS);
+    }
+    assert_eq!(broker.counters().transaction_counts, TransactionCounts { expired_ids: 2, ..counted });
+}
+
+#[test]
+fn sweeps_of_transactions_that_a_set_clock_prevents_are_counted() {
+    let mut broker = with_transactions(&[]);
+    let producer = init(&mut broker, 5, "a").expect("a producer");
+    produce(&mut broker, 12, producer, (0, 0), "x").expect("it is added");
+    broker.set_wall_clock_ahead_ms(30 * 86_400_000);
+    broker.pass_ms(10_000);
+    let counted = TransactionCounts { begun: 1, skipped_sweeps: 3, ..TransactionCounts::default() };
+    assert_eq!(broker.counters().transaction_counts, counted, "each of the coordinators looks at the clock");
 }
 
 #[test]

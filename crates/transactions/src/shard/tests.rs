@@ -1,13 +1,13 @@
 use milepost_model::{
-    Instant, LeaderEpoch, Now, Offset, Origin, PartitionIndex, ProducerEpoch, ProducerId, ProducerIdentity,
-    Shard, Ticket, Timestamp,
+    Counts, Instant, LeaderEpoch, Now, Offset, Origin, PartitionIndex, ProducerEpoch, ProducerId,
+    ProducerIdentity, Shard, Ticket, Timestamp,
 };
 
 use super::Transactions;
 use crate::settings::{MAX_SWEEP_IDS, MAX_SWEEP_RECORDS};
 use crate::{
-    AddPartitions, Effect, InitProducerId, OpenTransaction, PartitionToAdd, Request, TransactionSettings,
-    TransactionVersion, TwoPhaseCommit,
+    AddPartitions, Effect, InitProducerId, OpenTransaction, PartitionToAdd, Request, TransactionCounts,
+    TransactionSettings, TransactionVersion, TwoPhaseCommit,
 };
 
 const START: Now = Now { monotonic: Instant(0), wall: Timestamp(1_700_000_000_000) };
@@ -71,6 +71,7 @@ fn a_sweep_goes_in_bounded_steps_until_it_is_through() {
     let mut driven = Driven::with_open_transactions(count);
     let mut now = START;
     let (mut aborted, mut asked) = (0, 0);
+    let mut counts = TransactionCounts::default();
     while aborted < count as usize {
         let due = driven.shard.next_deadline().unwrap();
         if due > now.monotonic {
@@ -81,9 +82,12 @@ fn a_sweep_goes_in_bounded_steps_until_it_is_through() {
         let outcome = driven.shard.on_deadline(now);
         assert!(outcome.records.len() <= MAX_SWEEP_RECORDS);
         asked += outcome.effects.iter().filter(|effect| matches!(effect, Effect::WriteMarkers(_))).count();
+        counts.add(outcome.counts);
         aborted += driven.apply(outcome.records);
     }
     assert_eq!(asked, aborted);
+    let all = count.cast_unsigned();
+    assert_eq!(counts, TransactionCounts { aborted: all, timed_out: all, ..TransactionCounts::default() });
     assert_eq!(driven.shard.transactional_id_count(), aborted);
 }
 
@@ -94,5 +98,5 @@ fn a_skipped_sweep_is_counted() {
     let jumped = Now { monotonic: due, wall: START.wall.plus_ms(86_400_000) };
     let outcome = driven.shard.on_deadline(jumped);
     assert!(outcome.records.is_empty() && outcome.effects.is_empty());
-    assert_eq!(driven.shard.skipped_sweeps(), 1);
+    assert_eq!(outcome.counts, TransactionCounts { skipped_sweeps: 1, ..TransactionCounts::default() });
 }

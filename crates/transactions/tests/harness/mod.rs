@@ -18,8 +18,8 @@ use milepost_model::{
     Shard, Ticket, Timestamp,
 };
 use milepost_transactions::{
-    AbortTimedOut, Effect, Record, Reply, Request, TransactionError, TransactionSettings, Transactions,
-    WriteMarkers,
+    AbortTimedOut, Effect, Record, Reply, Request, TransactionCounts, TransactionError, TransactionSettings,
+    Transactions, WriteMarkers,
 };
 
 use invariants::Invariants;
@@ -249,7 +249,11 @@ impl Machine {
         self.shard.replay(position, Origin::Plain, record.clone());
     }
 
-    fn apply(&mut self, outcome: Outcome<Record, Reply, Effect>, asker: Option<Asker<'_>>) -> Step {
+    fn apply(
+        &mut self,
+        outcome: Outcome<Record, Reply, Effect, TransactionCounts>,
+        asker: Option<Asker<'_>>,
+    ) -> Step {
         if self.is_full && !outcome.records.is_empty() {
             self.check();
             let refused = asker.map(|asker| asker.label.to_owned());
