@@ -21,7 +21,6 @@ mod transactions;
 mod verification;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use milepost_coordinator::Coordinators;
 use milepost_groups::Groups;
