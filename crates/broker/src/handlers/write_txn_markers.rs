@@ -70,6 +70,9 @@ fn write(
     topic: &str,
     index: i32,
 ) -> Result<(TopicPartition, Offset), ErrorCode> {
+    if asked.producer_id < 0 || asked.producer_epoch < 0 {
+        return Err(ErrorCode::InvalidRequest);
+    }
     let producer =
         ProducerIdentity { id: ProducerId(asked.producer_id), epoch: ProducerEpoch(asked.producer_epoch) };
     let end = if asked.transaction_result { TransactionEnd::Commit } else { TransactionEnd::Abort };

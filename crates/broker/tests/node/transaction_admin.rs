@@ -174,6 +174,20 @@ fn a_marker_in_the_topic_of_transactions_costs_no_producer_its_coordinator() {
 }
 
 #[test]
+fn a_marker_of_no_producer_is_not_written() {
+    let mut broker = with_transactions(&[]);
+    let a = init(&mut broker, 5, "a").expect("a producer");
+    produce(&mut broker, 12, a, (0, 0), "x").expect("it is added");
+    for (id, epoch) in [(-1, 0), (a.id, -1), (i64::MIN, i16::MIN)] {
+        let mut of_nobody = marker(a, "t", 0);
+        of_nobody.markers[0].producer_id = id;
+        of_nobody.markers[0].producer_epoch = epoch;
+        assert_eq!(marker_code(&mut broker, 1, &of_nobody), ErrorCode::InvalidRequest);
+    }
+    assert_eq!(producers(&mut broker), [(a.id, -1, 0)], "nothing else was written");
+}
+
+#[test]
 fn brokers_ask_for_several_transactions_at_once() {
     let mut broker = with_transactions(&[]);
     let a = init(&mut broker, 5, "a").expect("a producer");
