@@ -146,17 +146,17 @@ pub(crate) fn run(workspace: &Workspace, kit: &Kit, request: &Request<'_>) -> Re
     let mut command = Command::new(python);
     command.current_dir(&folder).args(["-m", "pytest", "stories"]).arg("--counts").arg(&counts_file);
     command.arg("--tier").arg(request.tier.name()).arg("--cli").arg(binary(workspace));
-    let this_program = std::env::current_exe().map_err(ChoreError::file("this program"))?;
+    let this_program = &workspace.this_program;
     match &request.against {
         Against::Milepost(binary) => {
             command.arg("--milepost").arg(binary);
             // It runs where Kafka's tools do.
             if kit.tools_class_path.is_some() {
-                command.arg("--kafka-beside").arg(&this_program);
+                command.arg("--kafka-beside").arg(this_program);
             }
         }
         Against::Kafka => {
-            command.arg("--kafka").arg(&this_program);
+            command.arg("--kafka").arg(this_program);
         }
     }
     if let Some(class_path) = &kit.java_class_path {

@@ -11,6 +11,9 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// Cargo's target folder, wherever the person put it.
     pub(crate) target: PathBuf,
+    /// This program. Asked for at the start: `cargo test` may put a new one in its place, and then the system calls the
+    /// running one deleted.
+    pub(crate) this_program: PathBuf,
 }
 
 impl Workspace {
@@ -29,7 +32,8 @@ impl Workspace {
                 .map(PathBuf::from)
                 .ok_or_else(|| ChoreError::Unexpected(format!("cargo metadata does not name {key}")))
         };
-        Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")? })
+        let this_program = std::env::current_exe().map_err(ChoreError::file("this program"))?;
+        Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")?, this_program })
     }
 
     /// `cargo`, run at the root.
