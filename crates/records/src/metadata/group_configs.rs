@@ -1,7 +1,7 @@
 //! Type 4: what is set for one group, by its id.
 
-use super::{Config, VERSION, read_version};
-use crate::bytes::{Format, Reader, put_i16, put_length, put_string, put_unsigned_varint};
+use super::{Config, VERSION, configs, read_version};
+use crate::bytes::{Format, Reader, put_i16, put_string, put_unsigned_varint};
 use crate::{DecodeError, EncodeError};
 
 pub(super) const TYPE: i16 = 4;
@@ -30,12 +30,7 @@ impl<'a> GroupConfigs<'a> {
     pub(super) fn decode_value(group: &'a str, value: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(value);
         read_version(&mut reader, "GroupConfigs")?;
-        let mut configs = Vec::new();
-        for _ in 0..reader.array_length(Format::Flexible, "configs")? {
-            let key = reader.string(Format::Flexible, "config key")?;
-            configs.push(Config { key, value: reader.string(Format::Flexible, "config value")? });
-            reader.unknown_tagged_fields()?;
-        }
+        let configs = configs::read(&mut reader)?;
         reader.unknown_tagged_fields()?;
         reader.finish()?;
         Ok(Self { group, configs })
@@ -43,12 +38,7 @@ impl<'a> GroupConfigs<'a> {
 
     pub(super) fn encode_value(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         put_i16(out, VERSION);
-        put_length(out, Format::Flexible, Some(self.configs.len()), "configs")?;
-        for config in &self.configs {
-            put_string(out, Format::Flexible, config.key, "config key")?;
-            put_string(out, Format::Flexible, config.value, "config value")?;
-            put_unsigned_varint(out, 0);
-        }
+        configs::put(out, &self.configs)?;
         put_unsigned_varint(out, 0);
         Ok(())
     }

@@ -12,9 +12,11 @@
 //! | 3 | ProducerIdBlock | - | next producer id |
 //! | 4 | GroupConfigs | group | configs |
 //!
-//! A Topic tombstone deletes the topic, one of GroupConfigs all that is set for the group. Type 0 is never used, so that zeroed bytes are never a record.
+//! A Topic tombstone deletes the topic, one of GroupConfigs all that is set for the group. Type 0 is never used, so that
+//! zeroed bytes are never a record.
 
 mod cluster_id;
+mod configs;
 mod group_configs;
 mod producer_id_block;
 mod topic;
@@ -22,8 +24,9 @@ mod topic;
 #[cfg(test)]
 mod tests;
 
+pub use configs::Config;
 pub use group_configs::GroupConfigs;
-pub use topic::{Config, Topic};
+pub use topic::Topic;
 
 use milepost_model::{ProducerId, TopicId};
 

@@ -2,8 +2,8 @@
 
 use milepost_model::TopicId;
 
-use super::{VERSION, read_version};
-use crate::bytes::{Format, Reader, put_i16, put_i32, put_length, put_string, put_unsigned_varint};
+use super::{Config, VERSION, configs, read_version};
+use crate::bytes::{Format, Reader, put_i16, put_i32, put_string, put_unsigned_varint};
 use crate::{DecodeError, EncodeError};
 
 pub(super) const TYPE: i16 = 1;
@@ -28,15 +28,6 @@ pub struct Topic<'a> {
     pub configs: Vec<Config<'a>>,
 }
 
-/// One setting of a topic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config<'a> {
-    /// Its name.
-    pub key: &'a str,
-    /// Its value, as it was set.
-    pub value: &'a str,
-}
-
 impl<'a> Topic<'a> {
     pub(super) fn decode_value(id: TopicId, value: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(value);
@@ -52,12 +43,7 @@ impl<'a> Topic<'a> {
             1 => true,
             _ => return Err(DecodeError::InvalidValue("internal")),
         };
-        let mut configs = Vec::new();
-        for _ in 0..reader.array_length(Format::Flexible, "configs")? {
-            let key = reader.string(Format::Flexible, "config key")?;
-            configs.push(Config { key, value: reader.string(Format::Flexible, "config value")? });
-            reader.unknown_tagged_fields()?;
-        }
+        let configs = configs::read(&mut reader)?;
         reader.unknown_tagged_fields()?;
         reader.finish()?;
         Ok(Self { id, name, partition_count, replication_factor, is_internal, configs })
@@ -69,12 +55,7 @@ impl<'a> Topic<'a> {
         put_i32(out, self.partition_count);
         put_i16(out, self.replication_factor);
         out.push(u8::from(self.is_internal));
-        put_length(out, Format::Flexible, Some(self.configs.len()), "configs")?;
-        for config in &self.configs {
-            put_string(out, Format::Flexible, config.key, "config key")?;
-            put_string(out, Format::Flexible, config.value, "config value")?;
-            put_unsigned_varint(out, 0);
-        }
+        configs::put(out, &self.configs)?;
         put_unsigned_varint(out, 0);
         Ok(())
     }
