@@ -1,9 +1,7 @@
 //! `milepost group members`.
 
 use clap::Args;
-use milepost_admin::Reason;
-use milepost_admin::collect::GROUPS_AT_ONCE;
-use milepost_client::groups::{self, Assigned, GroupDescription, MemberDescription};
+use milepost_client::groups::{Assigned, GroupDescription, MemberDescription};
 use serde_json::{Map, Value, json};
 
 use super::select::Selection;
@@ -31,24 +29,11 @@ pub(crate) struct Members {
 
 pub(super) fn run(members: &Members) -> Result<(), Failure> {
     let mut cluster = members.cluster.connect()?;
-    let (names, refused) = members.selection.names(&mut cluster)?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
     let (mut rows, mut objects) = (Vec::new(), Vec::new());
-    for part in names.chunks(GROUPS_AT_ONCE) {
-        for (name, description) in groups::describe(&mut cluster, part)? {
-            match description {
-                Ok(known) => {
-                    if !known.exists() && members.selection.is_by_name() {
-                        errors.push(words::absent(&name));
-                    }
-                    rows.extend(known.members.iter().map(|member| row(&name, member)));
-                    objects.push(object(&name, &known));
-                }
-                Err(error) => errors.push(error.into()),
-            }
-        }
-    }
+    let errors = members.selection.describe(&mut cluster, |_, name, known| {
+        rows.extend(known.members.iter().map(|member| row(name, member)));
+        objects.push(object(name, known));
+    })?;
     let columns = vec![
         ("GROUP", Shown::Always),
         ("MEMBER", Shown::Always),

@@ -1,10 +1,13 @@
 //! Which groups a verb is about.
 
 use clap::Args;
-use milepost_client::groups::{self, GroupListing, ListFilter, Listed};
+use milepost_admin::Reason;
+use milepost_admin::collect::GROUPS_AT_ONCE;
+use milepost_client::groups::{self, GroupDescription, GroupListing, ListFilter, Listed};
 use milepost_client::{ClientError, Cluster};
 use regex::Regex;
 
+use super::words;
 use crate::failure::Failure;
 
 /// What groups must be like.
@@ -80,6 +83,32 @@ impl Selection {
         }
         let listed = self.filter.list(cluster)?;
         Ok((listed.groups.into_keys().collect(), listed.refused))
+    }
+
+    /// Describes the groups in order, so many at once as one round of requests takes. Says of which it could not, and which
+    /// were named and are not there; these are described too, as what the cluster says of them.
+    pub(super) fn describe(
+        &self,
+        cluster: &mut Cluster,
+        mut each: impl FnMut(&mut Cluster, &str, &GroupDescription),
+    ) -> Result<Vec<Reason>, Failure> {
+        let (names, refused) = self.names(cluster)?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
+        for part in names.chunks(GROUPS_AT_ONCE) {
+            for (name, description) in groups::describe(cluster, part)? {
+                match description {
+                    Ok(known) => {
+                        if !known.exists() && self.is_by_name() {
+                            errors.push(words::absent(&name));
+                        }
+                        each(cluster, &name, &known);
+                    }
+                    Err(error) => errors.push(error.into()),
+                }
+            }
+        }
+        Ok(errors)
     }
 
     /// Whether a group that is not there is an error: only one that was named can be missed.

@@ -1,9 +1,6 @@
 //! `milepost group state`.
 
 use clap::Args;
-use milepost_admin::Reason;
-use milepost_admin::collect::GROUPS_AT_ONCE;
-use milepost_client::groups;
 use serde_json::json;
 
 use super::select::Selection;
@@ -31,49 +28,34 @@ pub(crate) struct State {
 
 pub(super) fn run(state: &State) -> Result<(), Failure> {
     let mut cluster = state.cluster.connect()?;
-    let (names, refused) = state.selection.names(&mut cluster)?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
     let (mut rows, mut objects) = (Vec::new(), Vec::new());
-    for part in names.chunks(GROUPS_AT_ONCE) {
-        for (name, description) in groups::describe(&mut cluster, part)? {
-            let known = match description {
-                Ok(known) => known,
-                Err(error) => {
-                    errors.push(error.into());
-                    continue;
-                }
-            };
-            if !known.exists() && state.selection.is_by_name() {
-                errors.push(words::absent(&name));
-            }
-            let deadline = cluster.deadline();
-            let coordinator = cluster.coordinator(&name, deadline).ok().map(|address| address.to_string());
-            let epochs = known.epochs;
-            let assignor = Some(known.assignor.clone()).filter(|assignor| !assignor.is_empty());
-            rows.push(vec![
-                name.as_str().into(),
-                Cell::or_dash(coordinator.as_ref()),
-                known.kind.to_string().into(),
-                words::state(Some(&known.state)),
-                Cell::or_dash(assignor.as_ref()),
-                known.members.len().to_string().into(),
-                Cell::or_dash(epochs.map(|epochs| epochs.group)),
-                Cell::or_dash(epochs.map(|epochs| epochs.assignment)),
-            ]);
-            objects.push(json!({
-                "group": name,
-                "type": known.kind.name(),
-                "state": known.state,
-                "protocol_type": known.protocol_type,
-                "assignor": assignor,
-                "coordinator": coordinator,
-                "members": known.members.len(),
-                "group_epoch": epochs.map(|epochs| epochs.group),
-                "assignment_epoch": epochs.map(|epochs| epochs.assignment),
-            }));
-        }
-    }
+    let errors = state.selection.describe(&mut cluster, |cluster, name, known| {
+        let deadline = cluster.deadline();
+        let coordinator = cluster.coordinator(name, deadline).ok().map(|address| address.to_string());
+        let epochs = known.epochs;
+        let assignor = Some(known.assignor.clone()).filter(|assignor| !assignor.is_empty());
+        rows.push(vec![
+            name.into(),
+            Cell::or_dash(coordinator.as_ref()),
+            known.kind.to_string().into(),
+            words::state(Some(&known.state)),
+            Cell::or_dash(assignor.as_ref()),
+            known.members.len().to_string().into(),
+            Cell::or_dash(epochs.map(|epochs| epochs.group)),
+            Cell::or_dash(epochs.map(|epochs| epochs.assignment)),
+        ]);
+        objects.push(json!({
+            "group": name,
+            "type": known.kind.name(),
+            "state": known.state,
+            "protocol_type": known.protocol_type,
+            "assignor": assignor,
+            "coordinator": coordinator,
+            "members": known.members.len(),
+            "group_epoch": epochs.map(|epochs| epochs.group),
+            "assignment_epoch": epochs.map(|epochs| epochs.assignment),
+        }));
+    })?;
     let columns = [
         ("GROUP", Shown::Always),
         ("COORDINATOR", Shown::Always),
