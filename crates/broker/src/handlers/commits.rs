@@ -60,6 +60,13 @@ pub(super) struct PartitionToCommit<'a> {
     pub(super) metadata: Option<&'a str>,
 }
 
+/// A topic of a request, as the wire has it.
+#[derive(Clone, Copy)]
+pub(super) struct TopicToCommit<'a> {
+    pub(super) name: &'a str,
+    pub(super) id: TopicId,
+}
+
 pub(super) fn resolve(node: &Node, named_by: NamedBy, name: &str, id: TopicId) -> Option<Resolved> {
     let image = node.metadata.image();
     let (found, name) = match named_by {
@@ -72,8 +79,22 @@ pub(super) fn resolve(node: &Node, named_by: NamedBy, name: &str, id: TopicId) -
     Some(Resolved { id: found.id, partition_count: found.partition_count, name })
 }
 
-/// Splits a topic's partitions: what exists goes to the coordinator, the rest is refused here.
-pub(super) fn sort_out<'a>(
+/// Splits the partitions of a request: what exists goes to the coordinator, the rest is refused here.
+pub(super) fn sort_out<'a, P: Iterator<Item = PartitionToCommit<'a>>>(
+    named_by: NamedBy,
+    topics: impl ExactSizeIterator<Item = (TopicToCommit<'a>, P)>,
+    resolved: &'a [Option<Resolved>],
+) -> (Asked, Vec<OffsetToCommit<'a>>) {
+    let mut asked = Asked { topics: Vec::with_capacity(topics.len()) };
+    let mut offsets = Vec::new();
+    for ((topic, partitions), resolved) in topics.zip(resolved) {
+        let partitions = sort_out_topic(named_by, topic.name, resolved.as_ref(), partitions, &mut offsets);
+        asked.topics.push(AskedTopic { name: topic.name.to_owned(), id: topic.id, partitions });
+    }
+    (asked, offsets)
+}
+
+fn sort_out_topic<'a>(
     named_by: NamedBy,
     name: &'a str,
     resolved: Option<&'a Resolved>,

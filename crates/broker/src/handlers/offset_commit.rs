@@ -12,7 +12,7 @@ use milepost_wire::messages::offset_commit::{
 };
 
 pub(crate) use super::commits::Asked;
-use super::commits::{self, AskedTopic, NamedBy, PartitionToCommit, Resolved};
+use super::commits::{self, NamedBy, PartitionToCommit, Resolved, TopicToCommit};
 use super::{Context, Handled};
 use crate::errors;
 use crate::node::{GroupAnswer, GroupResult, Node, RequestKey};
@@ -28,18 +28,16 @@ pub(crate) fn handle(node: &mut Node, context: Context<'_>, request: &OffsetComm
     let resolve =
         |topic: &OffsetCommitRequestTopic<'_>| commits::resolve(node, named_by, topic.name, topic.topic_id);
     let resolved: Vec<Option<Resolved>> = request.topics.iter().map(resolve).collect();
-    let mut asked = Asked { topics: Vec::with_capacity(request.topics.len()) };
-    let mut offsets = Vec::new();
-    for (topic, resolved) in request.topics.iter().zip(&resolved) {
+    let topics = request.topics.iter().map(|topic| {
         let partitions = topic.partitions.iter().map(|partition| PartitionToCommit {
             index: partition.partition_index,
             offset: partition.committed_offset,
             leader_epoch: partition.committed_leader_epoch,
             metadata: partition.committed_metadata,
         });
-        let partitions = commits::sort_out(named_by, topic.name, resolved.as_ref(), partitions, &mut offsets);
-        asked.topics.push(AskedTopic { name: topic.name.to_owned(), id: topic.topic_id, partitions });
-    }
+        (TopicToCommit { name: topic.name, id: topic.topic_id }, partitions)
+    });
+    let (asked, offsets) = commits::sort_out(named_by, topics, &resolved);
     if offsets.is_empty() {
         respond(node, context.key, &asked, |_| ErrorCode::None);
         return Ok(());
