@@ -2,6 +2,7 @@
 
 use milepost_batch::{BatchOptions, BatchView};
 use milepost_model::{ProducerEpoch, ProducerId, ProducerIdentity};
+use milepost_storage::Pace;
 use milepost_wire::ErrorCode;
 use milepost_wire::messages::add_offsets_to_txn::{AddOffsetsToTxnRequest, AddOffsetsToTxnResponse};
 use milepost_wire::messages::add_partitions_to_txn::{
@@ -106,6 +107,19 @@ pub(crate) fn end(
 ) -> Result<Producer, ErrorCode> {
     let frame = broker.ask(version, &end_request(producer, committed));
     ended(producer, version, &frame.read())
+}
+
+/// Ends a transaction as far as it is decided: the disk is held after the record that says so, with the markers on their way.
+/// Gives the producer of the next transaction.
+pub(crate) fn decide(broker: &mut Broker, producer: Producer, committed: bool) -> Producer {
+    broker.disk.set_pace(Pace::Held);
+    let client = broker.main();
+    broker.send(client, 5, &end_request(producer, committed));
+    broker.settle();
+    broker.disk.complete();
+    broker.settle();
+    let frame = broker.answer(client).expect("it is decided, though no marker is durable");
+    ended(producer, 5, &frame.read::<EndTxnResponse>()).expect("it ends")
 }
 
 pub(crate) fn end_request(producer: Producer, committed: bool) -> EndTxnRequest<'static> {

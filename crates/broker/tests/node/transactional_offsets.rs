@@ -13,7 +13,7 @@ use milepost_wire::messages::txn_offset_commit::{
 use milepost_wire::{ApiKey, ErrorCode};
 
 use crate::harness::{Broker, all_versions};
-use crate::transacting::{Producer, add_offsets, end, end_request, init, with_transactions};
+use crate::transacting::{Producer, add_offsets, decide, end, init, with_transactions};
 
 fn commit<'a>(
     producer: Producer,
@@ -155,13 +155,7 @@ fn pending_offsets_outlive_a_crash_and_end_with_the_markers() {
     assert_eq!(code(&mut broker, 5, &commit(producer, "g", topic, 7)), ErrorCode::None);
     broker.crash();
     assert_eq!(stable(&mut broker, "g"), Err(ErrorCode::UnstableOffsetCommit));
-    broker.disk.set_pace(Pace::Held);
-    let client = broker.main();
-    broker.send(client, 5, &end_request(producer, true));
-    broker.settle();
-    broker.disk.complete();
-    broker.settle();
-    assert!(broker.answer(client).is_some(), "it is decided");
+    decide(&mut broker, producer, true);
     broker.disk.set_pace(Pace::AtOnce);
     broker.crash();
     assert_eq!(stable(&mut broker, "g"), Ok(7), "the next start wrote the marker");

@@ -3,7 +3,6 @@
 
 use milepost_storage::{Pace, Space};
 use milepost_wire::messages::delete_topics::DeleteTopicsRequest;
-use milepost_wire::messages::end_txn::EndTxnResponse;
 use milepost_wire::messages::fetch::{FetchRequest, FetchResponse};
 use milepost_wire::messages::list_offsets::{
     ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic,
@@ -13,7 +12,7 @@ use milepost_wire::{ApiKey, ErrorCode};
 
 use crate::harness::{Broker, all_versions, numbered_batch};
 use crate::transacting::{
-    Producer, add, committed_values, end, end_request, ended, fetch, find_coordinator, init, produce,
+    Producer, add, committed_values, decide, end, end_request, fetch, find_coordinator, init, produce,
     produced, state, transactional_batch, transactional_produce, with_transactions,
 };
 
@@ -177,14 +176,8 @@ fn a_produce_waits_for_the_markers_of_the_last_transaction_but_not_long() {
     let mut broker = with_transactions(&[]);
     let producer = init(&mut broker, 5, "a").expect("a producer");
     produce(&mut broker, 12, producer, (0, 0), "x").expect("it is added");
-    broker.disk.set_pace(Pace::Held);
+    let next = decide(&mut broker, producer, true);
     let client = broker.main();
-    broker.send(client, 5, &end_request(producer, true));
-    broker.settle();
-    broker.disk.complete();
-    broker.settle();
-    let frame = broker.answer(client).expect("it is decided, though no marker is durable");
-    let next = ended(producer, 5, &frame.read::<EndTxnResponse>()).expect("it ends");
     let bytes = transactional_batch(next, 0, &["y"]);
     let request = transactional_produce(next, "t", 0, &bytes);
     broker.send(client, 12, &request);
@@ -281,13 +274,7 @@ fn a_decision_outlives_a_crash_before_its_markers() {
         for index in [0, 1] {
             produce(&mut broker, 12, producer, (index, 0), "x").expect("it is added");
         }
-        broker.disk.set_pace(Pace::Held);
-        let client = broker.main();
-        broker.send(client, 5, &end_request(producer, committed));
-        broker.settle();
-        broker.disk.complete();
-        broker.settle();
-        assert!(broker.answer(client).is_some(), "it is decided");
+        decide(&mut broker, producer, committed);
         broker.disk.set_pace(Pace::AtOnce);
         broker.crash();
         let seen = if committed { vec!["x"] } else { Vec::new() };
