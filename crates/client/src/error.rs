@@ -171,6 +171,15 @@ impl ClientError {
         Self::Refused { what: what.into(), code, message: message.map(str::to_owned) }
     }
 
+    /// What a code says of something: that it was done, or why not.
+    pub(crate) fn of_code(
+        what: impl Into<String>,
+        code: ErrorCode,
+        message: Option<&str>,
+    ) -> Result<(), Self> {
+        if code == ErrorCode::None { Ok(()) } else { Err(Self::refused(what, code, message)) }
+    }
+
     /// Kafka's code, if the cluster refused.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {

@@ -106,10 +106,7 @@ fn commit(
     for topic in &answer.topics {
         for one in &topic.partitions {
             let place = TopicPartition::new(topic.name, PartitionIndex(one.partition_index));
-            let outcome = match one.error_code {
-                ErrorCode::None => Ok(()),
-                code => Err(ClientError::refused(place.to_string(), code, None)),
-            };
+            let outcome = ClientError::of_code(place.to_string(), one.error_code, None);
             if let Err(error) = &outcome
                 && is_of_the_whole(error)
             {

@@ -1,7 +1,7 @@
 //! Deleting groups with all that they have committed.
 
+use milepost_wire::ApiKey;
 use milepost_wire::messages::delete_groups::{DeleteGroupsRequest, DeleteGroupsResponse};
-use milepost_wire::{ApiKey, ErrorCode};
 
 use super::each::{PerGroup, each_group};
 use crate::cluster::Cluster;
@@ -22,10 +22,7 @@ pub fn delete(cluster: &mut Cluster, groups: &[&str]) -> Result<PerGroup<()>, Cl
         connection.pipeline(requests, version, deadline, |answer| {
             let answer: DeleteGroupsResponse<'_> = answer.decode()?;
             for one in &answer.results {
-                let outcome = match one.error_code {
-                    ErrorCode::None => Ok(()),
-                    code => Err(ClientError::refused(one.group_id, code, one.error_message)),
-                };
+                let outcome = ClientError::of_code(one.group_id, one.error_code, one.error_message);
                 found.insert(one.group_id.to_owned(), outcome);
             }
             Ok(())

@@ -63,10 +63,7 @@ fn ask(
     for topic in &answer.topics {
         for one in &topic.partitions {
             let place = TopicPartition::new(topic.name, PartitionIndex(one.partition_index));
-            let outcome = match one.error_code {
-                ErrorCode::None => Ok(()),
-                code => Err(ClientError::refused(place.to_string(), code, None)),
-            };
+            let outcome = ClientError::of_code(place.to_string(), one.error_code, None);
             deleted.insert(place, outcome);
         }
     }
