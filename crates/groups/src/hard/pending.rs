@@ -61,12 +61,12 @@ impl Pending {
 
     /// Every partition of a group with a pending offset, in order.
     pub(super) fn partitions(&self, group: &Arc<str>) -> Vec<(Arc<str>, PartitionIndex)> {
+        self.of_group(group).map(|(key, _)| (Arc::clone(&key.topic), key.partition)).collect()
+    }
+
+    fn of_group(&self, group: &Arc<str>) -> impl Iterator<Item = (&Key, &Vec<ProducerId>)> {
         let first = Key { group: Arc::clone(group), topic: "".into(), partition: PartitionIndex(i32::MIN) };
-        self.holders
-            .range(first..)
-            .take_while(|(key, _)| key.group == *group)
-            .map(|(key, _)| (Arc::clone(&key.topic), key.partition))
-            .collect()
+        self.holders.range(first..).take_while(move |(key, _)| key.group == *group)
     }
 
     /// The partitions of a group for which any transaction holds an offset of which this holds, in order.
@@ -79,10 +79,7 @@ impl Pending {
             let pending = self.producers.get(producer).and_then(|offsets| offsets.get(key));
             pending.is_some_and(|pending| holds(&key.topic, &pending.committed))
         };
-        let first = Key { group: Arc::clone(group), topic: "".into(), partition: PartitionIndex(i32::MIN) };
-        self.holders
-            .range(first..)
-            .take_while(|(key, _)| key.group == *group)
+        self.of_group(group)
             .filter(|(key, holders)| holders.iter().any(|producer| is_such(producer, key)))
             .map(|(key, _)| (Arc::clone(&key.topic), key.partition))
             .collect()

@@ -20,6 +20,7 @@ use crate::{GroupError, GroupState, Reply};
 pub(crate) fn txn_offset_commit(turn: &mut Turn<'_>, ticket: Ticket, request: &TxnOffsetCommit<'_>) {
     let hard = turn.hard.group(request.group_id);
     if let Err(error) = check(turn, hard, request) {
+        turn.counts.note_refused_commit(error);
         turn.answer(hard, ticket, Reply::TxnOffsetCommit(Err(error)));
         return;
     }

@@ -1,5 +1,6 @@
 use milepost_model::{
-    Atomicity, DependsOn, Generation, Instant, Now, Offset, Origin, PartitionIndex, Shard, Ticket, Timestamp,
+    Atomicity, DependsOn, Generation, Instant, Now, Offset, Origin, PartitionIndex, ProducerEpoch,
+    ProducerId, ProducerIdentity, Shard, Ticket, Timestamp,
 };
 
 use super::Groups;
@@ -8,6 +9,7 @@ use crate::turn::GroupOutcome;
 use crate::{
     ClassicGroup, GroupError, GroupRecord, GroupSettings, JoinGroup, JoinProtocol, ListGroups, Member,
     MissingGroup, NewMember, OffsetCommit, OffsetToCommit, Record, Reply, Request, StaticLeader,
+    TxnOffsetCommit,
 };
 
 const START: Now = Now { monotonic: Instant(0), wall: Timestamp(1_700_000_000_000) };
@@ -58,6 +60,26 @@ fn to_commit(topic: &str, offset: i64) -> OffsetToCommit<'_> {
     let partition = PartitionIndex(0);
     let offset = Offset(offset);
     OffsetToCommit { topic, topic_id: None, partition, offset, leader_epoch: None, metadata: "" }
+}
+
+#[test]
+fn a_commit_of_a_transaction_counts_as_fenced_like_any_other() {
+    let mut driven = Driven::new(GroupSettings::default());
+    let _ = driven.handle(START, commit("g", vec![to_commit("t", 1)]));
+    let producer = ProducerIdentity { id: ProducerId(7), epoch: ProducerEpoch(0) };
+    let asked = |member_id, generation| TxnOffsetCommit {
+        group_id: "g",
+        member_id,
+        group_instance_id: None,
+        generation,
+        producer,
+        offsets: vec![to_commit("t", 2)],
+    };
+    let stranger = asked(Some("gone"), Some(Generation(1)));
+    let outcome = driven.handle(START, Request::TxnOffsetCommit(stranger));
+    assert_eq!((outcome.counts.fenced_commits, outcome.counts.offset_commits), (1, 0));
+    let outcome = driven.handle(START, Request::TxnOffsetCommit(asked(None, None)));
+    assert_eq!((outcome.counts.fenced_commits, outcome.counts.offset_commits), (0, 1));
 }
 
 fn join<'a>(group_id: &'a str, client_id: &'a str) -> JoinGroup<'a> {
