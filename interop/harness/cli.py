@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 
 from harness import asked
 
@@ -61,7 +62,14 @@ class Cli:
 
     def __init__(self, binary, server):
         self.binary = binary
-        self.environment = {**os.environ, "MILEPOST_BOOTSTRAP": server.bootstrap}
+        # What the person keeps who runs the stories is neither read nor added to.
+        self.folder = tempfile.TemporaryDirectory(prefix="story-cli-")
+        self.environment = {
+            **os.environ,
+            "MILEPOST_BOOTSTRAP": server.bootstrap,
+            "XDG_CONFIG_HOME": self.folder.name,
+            "XDG_DATA_HOME": self.folder.name,
+        }
         self.running = []
 
     def run(self, *arguments, stdin=""):
@@ -93,3 +101,4 @@ class Cli:
     def end(self):
         for one in self.running:
             one.end()
+        self.folder.cleanup()

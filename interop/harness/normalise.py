@@ -6,14 +6,16 @@ byte, in order.
 - The version in a regular expression's record, which is a position in the server's own log of metadata: 0.
 - MetadataHash, which is made of topic ids: its number among those of the group. That it is the right one for its ids is
   shown where the machine replays these scripts with Kafka's ids (crates/groups/tests/kafka_bytes.rs).
-- The members in a classic group's record stand in the order of a hash of their ids: they are sorted.
+- The members in a classic group's record stand in the order of a hash of their ids: they are sorted. So do members whose targets
+  are written, or whose records are deleted, at once: neighbours among these, of one type, are sorted by their keys.
 """
 
 import hashlib
+import itertools
 import struct
 
 OFFSET, GROUP = 1, 2
-CONSUMER_GROUP, TARGET, REGEX = 3, 6, 16
+CONSUMER_GROUP, MEMBER, TARGET, TARGET_MEMBER, CURRENT, REGEX = 3, 5, 6, 7, 8, 16
 
 
 class Different(Exception):
@@ -28,8 +30,21 @@ def normalised(told):
     for group, records in told.groups.items():
         hashes = {}
         renamed = [(replaced(key, ids), None if value is None else replaced(value, ids)) for key, value in records]
-        found[group] = [(key, None if value is None else without_own(key, value, hashes)) for key, value in renamed]
+        plain = [(key, None if value is None else without_own(key, value, hashes)) for key, value in renamed]
+        found[group] = [record for _, run in itertools.groupby(plain, written_at_once) for record in sorted(run, key=key_of)]
     return found
+
+
+def key_of(record):
+    return record[0]
+
+
+def written_at_once(record):
+    """The same of neighbours that may stand in any order, by the hash of a member's id; of all others its own key."""
+    key, value = record
+    kind = struct.unpack(">h", key[:2])[0]
+    is_of_member = kind == TARGET_MEMBER if value is not None else kind in (MEMBER, TARGET_MEMBER, CURRENT)
+    return (kind, value is None) if is_of_member else key
 
 
 def alias_of_member(member, number):

@@ -34,8 +34,7 @@ class Script:
         self.captured = lines[captured:]
         said = [line for line in self.head if line and not line.startswith("#")]
         self.settings = dict(line.removeprefix("set ").split("=", 1) for line in said if line.startswith("set "))
-        self.lines = [line for line in said if not line.startswith(("set ", "needs ", "machine-only"))]
-        self.is_for_machine_only = "machine-only" in said
+        self.lines = [line for line in said if not line.startswith(("set ", "needs "))]
         self.needs = [int(line.removeprefix("needs ")) for line in said if line.startswith("needs ")]
 
     def rewrite(self, version, told):
@@ -111,6 +110,26 @@ def place(word):
     return topic, int(partition)
 
 
+def by_topic(words):
+    """{topic: [partition]} of TOPIC:PARTITION words; the word `nothing` says nothing."""
+    topics = {}
+    for topic, partition in map(place, (word for word in words if word != "nothing")):
+        topics.setdefault(topic, []).append(partition)
+    return topics
+
+
+def assigned(topics):
+    """Partitions by topic, as consumers tell each other."""
+    return array([text(topic) + array([i32(partition) for partition in partitions]) for topic, partitions in topics.items()])
+
+
+def subscription(words):
+    """What a classic consumer says of itself: version 0, or the first one that says what it has."""
+    owned = words.get("owns")
+    said = i16(0 if owned is None else 1) + array([text(topic) for topic in words.listed("topics")]) + i32(-1)
+    return said if owned is None else said + assigned(by_topic(words.listed("owns")))
+
+
 class Teller:
     """Says a script to a server."""
 
@@ -179,19 +198,19 @@ class Teller:
         group, member = self.group(words), words.get("member", "")
         connection = self.connection(member) if member else self.server.connect(timeout=PATIENCE_SECONDS)
         version = words.number("version", 9)
-        wanted = [i16(0) + array([text(topic) for topic in words.listed("topics")]) + i32(-1)]
+        wanted = subscription(words)
         protocols = words.get("protocols", "range").split(",")
         session, rebalance = milliseconds(words.get("session", "10s")), milliseconds(words.get("rebalance", "60s"))
         instance, kind = words.get("instance"), words.get("type", "consumer")
         client = words.get("client", "by-hand")
         assert client == "by-hand", "that is how these connections are called"
         if version < 6:
-            listed = array([text(name) + blob(wanted[0]) for name in protocols])
+            listed = array([text(name) + blob(wanted) for name in protocols])
             fields = text(group) + i32(session) + i32(rebalance) + text(member)
             fields += (text(instance) if version >= 5 else b"") + text(kind) + listed
         else:
             compact = wire_consumer.text
-            packed = wire_consumer.number(len(wanted[0]) + 1) + wanted[0]
+            packed = wire_consumer.number(len(wanted) + 1) + wanted
             listed = wire_consumer.array([compact(name) + packed + NO_TAGS for name in protocols])
             fields = NO_TAGS + compact(group) + i32(session) + i32(rebalance) + compact(member) + compact(instance)
             fields += compact(kind) + listed + (compact(None) if version >= 8 else b"") + NO_TAGS
@@ -234,12 +253,20 @@ class Teller:
 
     def say_sync(self, words):
         group, member = self.group(words), words.get("member")
-        given = [assignment.split(":", 1) for assignment in words.listed("assign")]
-        assignments = array([text(name) + blob(value.encode()) for name, value in given])
+        given = [(name, value.encode()) for name, value in (one.split(":", 1) for one in words.listed("assign"))]
+        for name, partitions in (one.split(":", 1) for one in words.listed("gives")):
+            given.append((name, i16(0) + assigned(by_topic(partitions.split("+"))) + i32(-1)))
+        assignments = array([text(name) + blob(value) for name, value in given])
         head = text(group) + i32(words.number("generation")) + text(member) + text(words.get("instance"))
         reader = self.connection(member).ask(wire.SYNC_GROUP, 3, head + assignments)
         reader.i32()
         assert reader.i16() == wire.NO_ERROR
+
+    def say_heartbeat(self, words):
+        group, member = self.group(words), words.get("member")
+        error = wire.heartbeat(self.connection(member), group, member, words.number("generation"))
+        # It is how a member hears that it must join again.
+        assert error in (wire.NO_ERROR, wire.REBALANCE_IN_PROGRESS), error
 
     def say_leave(self, words):
         group, leaving = self.group(words), []
@@ -262,13 +289,8 @@ class Teller:
         epochs = {"leave": -1, "away": -2}
         epoch = words.get("epoch", "0")
         owned = None
-        if words.get("owns") == "nothing":
-            owned = []
-        elif words.get("owns"):
-            by_topic = {}
-            for topic, partition in map(place, words.listed("owns")):
-                by_topic.setdefault(self.topics[topic], []).append(partition)
-            owned = list(by_topic.items())
+        if words.get("owns"):
+            owned = [(self.topics[topic], partitions) for topic, partitions in by_topic(words.listed("owns")).items()]
         error, _, _ = wire_consumer.heartbeat(
             self.connection(),
             self.group(words),

@@ -25,8 +25,6 @@ SLOW = {"expiry_by_retention"}
 @pytest.fixture(params=SCRIPTS, ids=lambda path: path.stem)
 def script(request, full_tier):
     one = Script(request.param)
-    if one.is_for_machine_only:
-        pytest.skip("only the machine is told it, with ids that were chosen")
     if request.param.stem in SLOW and not full_tier:
         pytest.skip("it lets a minute pass")
     return one

@@ -80,9 +80,7 @@ impl Script {
     /// Tells the machine what was told to the broker, with the ids that the broker chose.
     fn tell(&self, machine: &mut Machine) {
         let mut new_members = 0;
-        let is_told = |line: &&String| {
-            !line.starts_with("set ") && !line.starts_with("needs ") && *line != "machine-only"
-        };
+        let is_told = |line: &&String| !line.starts_with("set ") && !line.starts_with("needs ");
         for line in self.lines.iter().filter(is_told) {
             let mut line = line.trim_end_matches(" waits").to_owned();
             for (index, member) in self.members.iter().enumerate() {

@@ -285,6 +285,11 @@ func (m *member) produce(with puppet.Arguments) (puppet.Answer, error) {
 		return nil, err
 	}
 	defer producer.Close()
+	return write(producer, with)
+}
+
+// write produces the values to one partition, and says where they are.
+func write(producer *kgo.Client, with puppet.Arguments) (puppet.Answer, error) {
 	var records []*kgo.Record
 	for _, value := range with.Values() {
 		records = append(records, &kgo.Record{Topic: with["topic"], Partition: int32(with.Number("partition")), Value: value})

@@ -54,20 +54,7 @@ func (m *member) send(with puppet.Arguments) (puppet.Answer, error) {
 	if m.session != nil {
 		producer = m.session.Client()
 	}
-	var records []*kgo.Record
-	for _, value := range with.Values() {
-		records = append(records, &kgo.Record{Topic: with["topic"], Partition: int32(with.Number("partition")), Value: value})
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-	defer cancel()
-	if err := producer.ProduceSync(ctx, records...).FirstErr(); err != nil {
-		return nil, err
-	}
-	var offsets []int64
-	for _, record := range records {
-		offsets = append(offsets, record.Offset)
-	}
-	return puppet.Answer{"offsets": puppet.Numbers(offsets)}, nil
+	return write(producer, with)
 }
 
 // sendOffsets has nothing to do: a session commits what was polled when its transaction ends.
