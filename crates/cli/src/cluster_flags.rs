@@ -29,7 +29,7 @@ pub(crate) struct ClusterFlags {
     /// A profile of the file ~/.config/milepost/config.toml (or below XDG_CONFIG_HOME): [profiles.NAME] with
     /// bootstrap.servers, security.protocol, sasl.* and ssl.* as Kafka's clients know them. If not said: MILEPOST_PROFILE,
     /// unless that variable's cluster is named otherwise.
-    #[arg(long, value_name = "NAME", conflicts_with = "client_config")]
+    #[arg(long, value_name = "PROFILE", conflicts_with = "client_config")]
     profile: Option<String>,
     /// A properties file of a Java or librdkafka client, for the same settings.
     #[arg(long, value_name = "FILE")]

@@ -53,11 +53,15 @@ enum Command {
     Produce(commands::produce::Produce),
     /// Writes the records of topics to standard output, one a line.
     Consume(commands::consume::Consume),
-    /// Prints the script that lets a shell complete the words of this program.
+    /// Prints the script that lets a shell complete commands, flags, and names of groups and topics.
+    #[command(visible_alias = "completions")]
     Completion(commands::completion::Completion),
+    /// Prints a manual page, or writes those of all commands.
+    Man(commands::man::Man),
 }
 
 fn main() -> ExitCode {
+    commands::completion::answer(Arguments::command);
     let arguments = Arguments::parse();
     match arguments.command {
         Command::Serve(serve) => commands::serve::run(&serve),
@@ -69,9 +73,8 @@ fn main() -> ExitCode {
         Command::Doctor(doctor) => failure::exit(commands::doctor::run(&doctor)),
         Command::Produce(produce) => failure::exit(commands::produce::run(&produce)),
         Command::Consume(consume) => failure::exit(commands::consume::run(&consume)),
-        Command::Completion(completion) => {
-            failure::exit(commands::completion::run(&completion, &mut Arguments::command()))
-        }
+        Command::Completion(completion) => failure::exit(commands::completion::run(&completion)),
+        Command::Man(man) => failure::exit(commands::man::run(&man, Arguments::command())),
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod group;
 pub(crate) mod import;
+pub(crate) mod man;
 pub(crate) mod offsets;
 pub(crate) mod produce;
 pub(crate) mod serve;

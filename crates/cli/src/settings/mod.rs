@@ -8,7 +8,7 @@ mod properties;
 use std::collections::BTreeMap;
 
 pub(crate) use client::{ClientSettings, home_folder};
-pub(crate) use profile::{config_path, profile};
+pub(crate) use profile::{config_path, profile, profiles};
 
 use crate::failure::Failure;
 

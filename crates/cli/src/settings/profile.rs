@@ -18,17 +18,29 @@ pub(crate) fn profile(path: &Path, name: &str) -> Result<Said, Failure> {
     parse(&read(path)?, name).map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
+/// The names of all profiles.
+pub(crate) fn profiles(path: &Path) -> Result<Vec<String>, Failure> {
+    let all = tables(&read(path)?).map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))?;
+    Ok(all.into_iter().map(|(name, _)| name).collect())
+}
+
 fn parse(text: &str, name: &str) -> Result<Said, String> {
-    let document: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
-    let profiles = document.get("profiles").and_then(toml::Value::as_table);
-    let found = profiles.and_then(|profiles| profiles.get(name)).and_then(toml::Value::as_table);
-    let Some(profile) = found else {
-        let known: Vec<&str> = profiles.into_iter().flat_map(|all| all.keys().map(String::as_str)).collect();
+    let profiles = tables(text)?;
+    let Some(profile) = profiles.get(name).and_then(toml::Value::as_table) else {
+        let known: Vec<&str> = profiles.keys().map(String::as_str).collect();
         return Err(format!("there is no [profiles.{name}]; it has: {}", known.join(", ")));
     };
     let mut said = Said::new();
     flatten("", profile, &mut said)?;
     Ok(said)
+}
+
+fn tables(text: &str) -> Result<toml::Table, String> {
+    let mut document: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
+    match document.remove("profiles") {
+        Some(toml::Value::Table(profiles)) => Ok(profiles),
+        _ => Ok(toml::Table::new()),
+    }
 }
 
 /// `security.protocol` is a table in a table for TOML.

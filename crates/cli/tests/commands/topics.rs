@@ -93,11 +93,3 @@ fn flags_and_clusters_that_are_none_have_their_codes() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a client leaves nothing behind");
 }
-
-#[test]
-fn shells_get_their_completions() {
-    let folder = tempfile::tempdir().unwrap();
-    for shell in ["bash", "zsh", "fish"] {
-        assert!(run_alone(&["completion", shell], folder.path()).ok().contains("milepost"), "{shell}");
-    }
-}

@@ -39,7 +39,7 @@ pub(crate) struct Consume {
     #[arg(required = true, value_name = "TOPIC")]
     topics: Vec<String>,
     /// Reads as a member of this group, and commits what was written.
-    #[arg(long, short, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, short, value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     group: Option<String>,
     /// Where to begin: earliest, latest, an offset, -N for the last N records of each partition, @TIME (milliseconds, or
     /// 2026-01-31T12:00:00Z) for the first record that is not older. With --group only earliest or latest, and only where

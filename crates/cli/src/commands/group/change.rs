@@ -26,7 +26,7 @@ const GROUP_IN_NAME_MAX: usize = 120;
 
 /// Where snapshots are.
 #[derive(Debug, Args)]
-pub(super) struct StoreFlags {
+pub(in crate::commands) struct StoreFlags {
     /// The folder of snapshots. If not said: MILEPOST_SNAPSHOTS, else ~/.local/share/milepost/snapshots (or below
     /// XDG_DATA_HOME).
     #[arg(long, value_name = "DIR")]
@@ -40,7 +40,7 @@ impl ChangeFlags {
 }
 
 impl StoreFlags {
-    pub(super) fn store(&self) -> Result<Store, Failure> {
+    pub(in crate::commands) fn store(&self) -> Result<Store, Failure> {
         let variable =
             || std::env::var_os(SNAPSHOTS_VARIABLE).filter(|said| !said.is_empty()).map(PathBuf::from);
         let default =

@@ -19,6 +19,7 @@ mod words;
 
 use clap::Subcommand;
 
+pub(super) use change::StoreFlags;
 pub(super) use select::Filter;
 
 use crate::failure::Failure;

@@ -75,6 +75,7 @@ pub(crate) struct List {
 )]
 pub(crate) struct Show {
     /// Its name.
+    #[arg(value_name = "SNAPSHOT")]
     name: String,
     #[command(flatten)]
     store: StoreFlags,
@@ -106,8 +107,10 @@ pub(crate) struct Diff {
 #[command(after_help = plan_view::FIELDS)]
 pub(crate) struct Restore {
     /// Its name.
+    #[arg(value_name = "SNAPSHOT")]
     name: String,
     /// Only these groups of it; all if none is named.
+    #[arg(value_name = "GROUP")]
     groups: Vec<String>,
     /// Only this topic, or TOPIC:0,1 for some of its partitions; may be repeated.
     #[arg(long = "topic", short, value_name = "TOPIC[:P,P]")]
@@ -124,6 +127,7 @@ pub(crate) struct Restore {
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
     /// Its name.
+    #[arg(value_name = "SNAPSHOT")]
     name: String,
     /// Deletes without asking. Needed where there is no terminal to ask on.
     #[arg(long, short)]

@@ -32,10 +32,10 @@ pub(crate) struct OffsetsHistory {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The group.
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "GROUP")]
     group: String,
     /// Only this topic; may be repeated.
-    #[arg(long = "topic", short, value_name = "NAME")]
+    #[arg(long = "topic", short, value_name = "TOPIC")]
     topics: Vec<String>,
     /// Where the group was at this time: milliseconds, 2026-01-31T12:00Z, or -1h before now.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = said_time)]

@@ -12,7 +12,7 @@ use crate::{confirm, output};
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
     /// The topics.
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "TOPIC")]
     names: Vec<String>,
     /// Deletes without asking. Needed where there is no terminal to ask on.
     #[arg(long, short)]

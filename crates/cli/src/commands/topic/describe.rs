@@ -14,7 +14,7 @@ use crate::{output, table};
 #[derive(Debug, Args)]
 pub(crate) struct Describe {
     /// The topics.
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "TOPIC")]
     names: Vec<String>,
     /// What is printed: text, or an array of {"name", "id", "internal", "configs", "partitions": [{"partition", "leader",
     /// "start_offset", "end_offset", "replicas", "in_sync"}]}.

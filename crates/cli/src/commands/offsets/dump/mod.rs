@@ -47,10 +47,10 @@ pub(crate) struct Dump {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     partition: Option<i32>,
     /// Only records about this group; may be repeated.
-    #[arg(long = "group", short, value_name = "NAME")]
+    #[arg(long = "group", short, value_name = "GROUP")]
     groups: Vec<String>,
     /// Only offsets of this topic; may be repeated.
-    #[arg(long = "topic", short, value_name = "NAME")]
+    #[arg(long = "topic", short, value_name = "TOPIC")]
     topics: Vec<String>,
     /// Only one kind of record.
     #[arg(long, value_enum)]
