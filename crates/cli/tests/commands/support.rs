@@ -82,9 +82,16 @@ impl Server {
         let stdout = Some(BufReader::new(child.stdout.take().unwrap()));
         let (watch, ended) = channel::<()>();
         let id = child.id().to_string();
+        let mut members = self.command(&["group", "members", "--all", "--timeout", "5", "--format", "json"]);
+        let words = arguments.join(" ");
         std::thread::spawn(move || {
             // The other end goes away with the test's handle.
             if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                // The test then fails at some later step; what it failed from is said here.
+                eprintln!(
+                    "milepost {words}: not over within {PATIENCE:?}, and killed; groups: {:?}",
+                    members.output()
+                );
                 let _ = Command::new("kill").args(["-s", "KILL", &id]).status();
             }
         });
