@@ -10,20 +10,24 @@ use milepost_doctor as doctor;
 use crate::collect::{self, Detail, GROUPS_AT_ONCE};
 use crate::facts::{GroupFacts, PartitionFacts, Position};
 use crate::lag::Standing;
-use crate::reason::Reason;
+use crate::reason::{Cause, Reason};
 
 const OFFSETS_TOPIC: &str = "__consumer_offsets";
 /// How brokers refuse an offset that an open transaction is about to change.
 const UNSTABLE: &str = "UNSTABLE_OFFSET_COMMIT";
 const MINUTE_MS: i64 = 60_000;
+/// How much of what one broker was asked about is named when it does not answer.
+const NAMES_SHOWN: usize = 5;
 
 /// What was gathered.
 #[derive(Debug, Default)]
 pub struct Checkup {
     /// What is known.
     pub facts: doctor::Facts,
-    /// What could not be seen, and why.
+    /// What could not be seen, and why. What one broker keeps from being seen is one reason, however much it is.
     pub unseen: Vec<Reason>,
+    /// By how a broker failed to answer: what it was asked about.
+    unanswered: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Looks at a cluster and these groups, and changes nothing.
@@ -38,25 +42,55 @@ pub fn gather(cluster: &mut Cluster, names: &[String]) -> Result<Checkup, Client
         checkup.look_at_groups(cluster, part)?;
     }
     checkup.look_at_topics(cluster)?;
+    checkup.sum_up();
     Ok(checkup)
 }
 
 impl Checkup {
+    /// Notes that this could not be seen.
+    fn miss(&mut self, what: &str, reason: Reason) {
+        match reason.cause {
+            Cause::Unreachable => {
+                self.unanswered.entry(reason.words).or_default().insert(what.to_owned());
+            }
+            Cause::Refused(_) | Cause::Other if self.unseen.contains(&reason) => {}
+            Cause::Refused(_) | Cause::Other => self.unseen.push(reason),
+        }
+    }
+
+    fn sum_up(&mut self) {
+        for (words, what) in std::mem::take(&mut self.unanswered) {
+            let named: Vec<&str> = what.iter().map(String::as_str).take(NAMES_SHOWN).collect();
+            let more = match what.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let words = format!("{}{more}: {words}", named.join(", "));
+            self.unseen.push(Reason { words, cause: Cause::Unreachable });
+        }
+    }
+
     fn look_at_cluster(&mut self, cluster: &mut Cluster) -> Result<(), ClientError> {
         let metadata = cluster.metadata(Some(&[OFFSETS_TOPIC]))?;
         let broker = metadata.brokers.first();
         let facts = &mut self.facts.cluster;
         facts.brokers = metadata.brokers.len();
         facts.address = broker.map(|broker| broker.address.to_string()).unwrap_or_default();
-        let settings = match broker.map(|broker| topics::settings_of_broker(cluster, broker)) {
+        let settings = match topics::settings_of_a_broker(cluster, &metadata.brokers) {
             Some(Ok(settings)) => settings,
             Some(Err(ClientError::Stopped)) => return Err(ClientError::Stopped),
             Some(Err(error)) => {
-                self.unseen.push(Reason::from(error));
+                self.miss("the settings of brokers", Reason::from(error));
                 Settings::new()
             }
             None => Settings::new(),
         };
+        // A topic that is not there yet is no secret.
+        if let Some(error) = metadata.partitions_of(OFFSETS_TOPIC).err().map(Reason::from)
+            && !error.is_gone()
+        {
+            self.miss(OFFSETS_TOPIC, error);
+        }
         let facts = &mut self.facts.cluster;
         let number = |name: &str| settings.get(name).and_then(|value| value.parse::<i64>().ok());
         facts.offsets_retention_ms =
@@ -82,18 +116,20 @@ impl Checkup {
                 // The same is said of the group below.
                 Some(Err(_)) | None => BTreeSet::new(),
             };
-            self.unseen.extend(group.unknown.clone());
-            self.unseen.extend(
-                group.description.as_ref().and_then(|description| description.as_ref().err()).cloned(),
-            );
+            let description = group.description.as_ref().and_then(|description| description.as_ref().err());
+            for reason in group.unknown.iter().chain(description) {
+                self.miss(&group.group, reason.clone());
+            }
             if group.known().is_some_and(|description| !description.exists()) {
-                self.unseen.push(Reason::no_such_group(&group.group));
+                self.miss(&group.group, Reason::no_such_group(&group.group));
                 continue;
             }
             for one in &group.partitions {
                 let log =
                     one.log.as_ref().err().filter(|reason| group.unknown.is_none() && !reason.is_gone());
-                self.unseen.extend(log.cloned());
+                if let Some(reason) = log {
+                    self.miss(&one.partition.to_string(), reason.clone());
+                }
             }
             let partitions = group.partitions.iter();
             let partitions = partitions.map(|one| partition(one, pending.contains(&one.partition))).collect();
@@ -129,7 +165,7 @@ impl Checkup {
         let mut found = BTreeMap::new();
         for (name, settings) in topics::settings_of_topics(cluster, &present)? {
             let settings = settings.unwrap_or_else(|error| {
-                self.unseen.push(Reason::from(error));
+                self.miss(&name, Reason::from(error));
                 Settings::new()
             });
             let partitions = metadata.topic(&name).into_iter().flat_map(|topic| &topic.partitions);

@@ -40,6 +40,15 @@ impl Reason {
         }
     }
 
+    /// The same, saying what is not known because of it. A refusal says that by itself; who does not answer says nothing.
+    #[must_use]
+    pub fn of(self, what: &str) -> Self {
+        match self.cause {
+            Cause::Unreachable => Self { words: format!("{what}: {}", self.words), cause: self.cause },
+            Cause::Refused(_) | Cause::Other => self,
+        }
+    }
+
     /// Kafka's name of the error, if the cluster refused.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {

@@ -13,6 +13,7 @@ use crate::deadline::Deadline;
 use crate::error::ClientError;
 use crate::metadata::{self, Metadata};
 use crate::options::Options;
+use crate::patience::Patience;
 use crate::stop::Stop;
 
 /// Which broker a request is for.
@@ -32,14 +33,16 @@ pub enum Target<'a> {
 #[derive(Debug)]
 pub struct Cluster {
     bootstrap: Vec<Address>,
-    options: Options,
+    pub(crate) options: Options,
     /// At most one for each broker.
-    connections: BTreeMap<Address, Connection>,
+    pub(crate) connections: BTreeMap<Address, Connection>,
     /// What the last metadata said of brokers; topics are not kept.
     brokers: Vec<Address>,
     controller: Option<Address>,
     /// Of the groups that were asked for last.
     coordinators: BTreeMap<String, Address>,
+    /// Whom it is worth waiting for.
+    pub(crate) patience: Patience,
 }
 
 /// The most coordinators remembered; beyond that all are forgotten and asked for again.
@@ -58,6 +61,7 @@ impl Cluster {
             brokers: Vec::new(),
             controller: None,
             coordinators: BTreeMap::new(),
+            patience: Patience::default(),
         };
         let deadline = cluster.deadline();
         cluster.any(deadline)?;
@@ -185,7 +189,9 @@ impl Cluster {
             groups.iter().copied().filter(|group| !self.coordinators.contains_key(*group)).collect();
         let mut found = BTreeMap::new();
         if !unknown.is_empty() {
-            found = coordinators::find(self.connection(Target::Any, deadline)?, &unknown, deadline)?;
+            found = self.with(Target::Any, deadline, |connection| {
+                coordinators::find(connection, &unknown, deadline)
+            })?;
         }
         for (group, address) in &found {
             if let Ok(address) = address {
@@ -241,9 +247,12 @@ impl Cluster {
         }
         let addresses: Vec<Address> = self.bootstrap.iter().chain(&self.brokers).cloned().collect();
         let mut last = None;
-        for address in addresses {
-            match self.to(&address, deadline) {
-                Ok(_) => return Ok(address),
+        for (place, address) in addresses.iter().enumerate() {
+            // One that takes the connection and says nothing must leave time for those behind it.
+            let behind = u32::try_from(addresses.len() - place).unwrap_or(u32::MAX);
+            let share = deadline.left().unwrap_or_default() / behind;
+            match self.to(address, deadline.or_after(share)) {
+                Ok(_) => return Ok(address.clone()),
                 Err(ClientError::Stopped) => return Err(ClientError::Stopped),
                 Err(error) => last = Some(error),
             }
@@ -265,7 +274,7 @@ impl Cluster {
 }
 
 /// Whether a connection can be asked something: an answer that somebody gave up waiting for is none of the next one's.
-fn is_idle(connection: &Connection) -> bool {
+pub(crate) fn is_idle(connection: &Connection) -> bool {
     connection.is_usable() && connection.unanswered() == 0
 }
 

@@ -17,7 +17,7 @@ use crate::error::ClientError;
 use crate::options::Options;
 use crate::sasl;
 use crate::stop::Stop;
-use crate::transport::{Transport, is_pause};
+use crate::transport::{Transport, disliked, is_pause};
 use crate::versions::Versions;
 
 /// The largest answer that is believed. Kafka's own clients take up to 50 MiB of records, and a first batch whole.
@@ -338,6 +338,7 @@ impl Connection {
     }
 
     fn broken(&self, source: io::Error) -> ClientError {
-        ClientError::Broken { address: self.address.clone(), source: source.into() }
+        disliked(&self.address, &source)
+            .unwrap_or_else(|| ClientError::Broken { address: self.address.clone(), source: source.into() })
     }
 }

@@ -1,10 +1,11 @@
-//! Asking the leader of each partition about it, and again about those of which it could not say anything yet.
+//! Asking the leader of each partition about it, all of them at the same time, and again about those of which it could not
+//! say anything yet.
 
 use std::collections::BTreeMap;
 
 use crate::address::Address;
 use crate::backoff::Backoff;
-use crate::cluster::{Cluster, Target};
+use crate::cluster::Cluster;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
@@ -22,17 +23,14 @@ pub(crate) type Asked<'a, A> = (&'a TopicPartition, &'a A);
 /// # Errors
 /// When nobody at all can be asked, or a stop is set. A partition that is not there, or whose leader is dead, has its own
 /// error and hides no other.
-pub(crate) fn each_partition<A, T>(
+pub(crate) fn each_partition<A: Sync, T: Send>(
     cluster: &mut Cluster,
     asked: &BTreeMap<TopicPartition, A>,
-    mut ask: impl FnMut(
-        &mut Connection,
-        &[Asked<'_, A>],
-        Deadline,
-        &mut PerPartition<T>,
-    ) -> Result<(), ClientError>,
+    ask: impl Fn(&mut Connection, &[Asked<'_, A>], Deadline, &mut PerPartition<T>) -> Result<(), ClientError>
+    + Sync,
 ) -> Result<PerPartition<T>, ClientError> {
     let deadline = cluster.deadline();
+    let until = cluster.patience.until(deadline);
     let mut backoff = Backoff::default();
     let mut settled: PerPartition<T> = BTreeMap::new();
     loop {
@@ -45,12 +43,17 @@ pub(crate) fn each_partition<A, T>(
         let metadata = cluster.metadata(Some(&names))?;
         let mut failed: BTreeMap<TopicPartition, ClientError> = BTreeMap::new();
         let mut found: PerPartition<T> = BTreeMap::new();
-        for (leader, of_it) in by_leader(&metadata, &open, &mut found) {
-            let outcome = cluster
-                .connection(Target::Broker(leader), deadline)
-                .and_then(|connection| ask(connection, &of_it, deadline, &mut found));
+        let of_each = by_leader(&metadata, &open, &mut found);
+        let answers = cluster.at_once(
+            &of_each,
+            deadline,
+            |connection, of_it: &Vec<Asked<'_, A>>, deadline, found: &mut PerPartition<T>| {
+                ask(connection, of_it, deadline, found)
+            },
+        )?;
+        for (of_it, (of_one, outcome)) in of_each.into_values().zip(answers) {
+            found.extend(of_one);
             let error = match outcome {
-                Err(ClientError::Stopped) => return Err(ClientError::Stopped),
                 Err(error) => error,
                 Ok(()) => ClientError::Incomplete {
                     what: "the leader".to_owned(),
@@ -73,23 +76,26 @@ pub(crate) fn each_partition<A, T>(
         }
         let Some(error) = failed.values().next().cloned() else { continue };
         let stop = cluster.options().stop.clone();
-        match backoff.wait(deadline, &stop, error) {
+        match backoff.wait(until, &stop, error) {
             Ok(()) => {}
             Err(ClientError::Stopped) => return Err(ClientError::Stopped),
-            Err(_) => settled.extend(failed.into_iter().map(|(one, error)| (one, Err(error)))),
+            Err(_) => {
+                cluster.patience.give_up();
+                settled.extend(failed.into_iter().map(|(one, error)| (one, Err(error))));
+            }
         }
     }
 }
 
-fn by_leader<'m, 'a, A, T>(
-    metadata: &'m Metadata,
+fn by_leader<'a, A, T>(
+    metadata: &Metadata,
     open: &[Asked<'a, A>],
     found: &mut PerPartition<T>,
-) -> BTreeMap<&'m Address, Vec<Asked<'a, A>>> {
-    let mut by_leader: BTreeMap<&Address, Vec<Asked<'_, A>>> = BTreeMap::new();
+) -> BTreeMap<Address, Vec<Asked<'a, A>>> {
+    let mut by_leader: BTreeMap<Address, Vec<Asked<'_, A>>> = BTreeMap::new();
     for (one, what) in open {
         match metadata.leader(&one.topic, one.partition) {
-            Ok(leader) => by_leader.entry(leader).or_default().push((one, what)),
+            Ok(leader) => by_leader.entry(leader.clone()).or_default().push((one, what)),
             Err(error) => {
                 found.insert((*one).clone(), Err(error));
             }

@@ -8,6 +8,7 @@
 //! is an error or an `Option`. The command line calls it, and whoever measures or compares clusters.
 
 mod address;
+mod at_once;
 mod backoff;
 mod cluster;
 mod connection;
@@ -22,6 +23,7 @@ mod metadata;
 mod offset_fetch;
 pub mod offsets;
 mod options;
+mod patience;
 mod producer;
 mod reader;
 mod sasl;

@@ -5,7 +5,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use rustls::pki_types::ServerName;
-use rustls::{ClientConnection, StreamOwned};
+use rustls::{AlertDescription, ClientConnection, Error as TlsError, StreamOwned};
 
 use crate::address::Address;
 use crate::deadline::Deadline;
@@ -49,7 +49,10 @@ impl Transport {
         let numbers = (address.host.as_str(), address.port).to_socket_addrs().map_err(failed)?;
         let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
         for number in numbers {
-            let Some(left) = deadline.left() else { break };
+            let Some(left) = deadline.left() else {
+                last = ErrorKind::TimedOut.into();
+                break;
+            };
             match TcpStream::connect_timeout(&number, left) {
                 Ok(stream) => {
                     let stream = sliced(stream).map_err(failed)?;
@@ -111,10 +114,35 @@ fn encrypted(
                     return Err(ClientError::TimedOut { address: address.clone(), after: deadline.whole() });
                 }
             }
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(disliked(address, &error).unwrap_or_else(|| failed(error))),
         }
     }
     Ok(Kind::Tls(Box::new(StreamOwned::new(connection, stream))))
+}
+
+/// What is to be said when the broker has ended the connection because of this side's certificate. With TLS 1.3 that shows
+/// only when the first answer is awaited.
+pub(crate) fn disliked(address: &Address, error: &io::Error) -> Option<ClientError> {
+    let alert = match error.get_ref()?.downcast_ref::<TlsError>()? {
+        TlsError::AlertReceived(alert) => *alert,
+        _ => return None,
+    };
+    let is_about_it = matches!(
+        alert,
+        AlertDescription::CertificateRequired
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+    );
+    let why = format!(
+        "the broker wants a certificate of this side that it trusts, and was shown none or another \
+         (ssl.certificate.location with ssl.key.location, or ssl.keystore.location) [{alert:?}]"
+    );
+    is_about_it.then(|| ClientError::Authentication { address: address.clone(), why })
 }
 
 /// Whether a read or write only ran into the end of its time slice.

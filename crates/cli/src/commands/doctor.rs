@@ -1,6 +1,7 @@
 //! `milepost doctor`: what may go wrong with groups and their offsets.
 
 use clap::Args;
+use milepost_admin::Cause;
 use milepost_admin::checkup::{self, Checkup};
 use milepost_doctor::{Finding, Fix, Severity, examine};
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ use crate::table::Cell;
 const HELP: &str = "\
 It only looks, with rights to describe groups, topics and settings; what it may not see or what does not answer it says on standard
 error, and no rule speaks about that. --format wide also shows why each finding matters; json has it all.
-The exit code is that of the worst finding: 0 none, 10 a notice, 11 a warning, 12 critical.";
+The exit code is that of the worst finding: 0 none, 10 a notice, 11 a warning, 12 critical; 4 if nothing was found and a broker did not
+answer.";
 
 /// The flags of `doctor`.
 #[derive(Debug, Args)]
@@ -49,6 +51,9 @@ pub(crate) fn run(doctor: &Doctor) -> Result<(), Failure> {
     let found = examine(&checkup.facts);
     doctor.report.print(&report(doctor, &checkup, &found))?;
     match found.iter().map(|finding| finding.severity).max() {
+        None if checkup.unseen.iter().any(|reason| reason.cause == Cause::Unreachable) => {
+            Err(Failure::Unreachable("nothing found in what answered".to_owned()))
+        }
         None => {
             if doctor.report.is_for_people() {
                 say(&format!("nothing found in {} groups", checkup.facts.groups.len()));

@@ -1,4 +1,5 @@
-//! Asking each coordinator about its own groups, and again about those of which it could not say anything yet.
+//! Asking each coordinator about its own groups, all of them at the same time, and again about those of which it could not
+//! say anything yet.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,13 @@ pub type PerGroup<T> = BTreeMap<String, Result<T, ClientError>>;
 ///
 /// # Errors
 /// When nobody at all can be asked, or a stop is set.
-pub(super) fn each_group<T>(
+pub(super) fn each_group<T: Send>(
     cluster: &mut Cluster,
     groups: &[&str],
-    mut ask: impl FnMut(&mut Connection, &[&str], Deadline, &mut PerGroup<T>) -> Result<(), ClientError>,
+    ask: impl Fn(&mut Connection, &[&str], Deadline, &mut PerGroup<T>) -> Result<(), ClientError> + Sync,
 ) -> Result<PerGroup<T>, ClientError> {
     let deadline = cluster.deadline();
+    let until = cluster.patience.until(deadline);
     let mut backoff = Backoff::default();
     let mut settled: PerGroup<T> = BTreeMap::new();
     let mut open: Vec<&str> = groups.to_vec();
@@ -31,14 +33,22 @@ pub(super) fn each_group<T>(
     open.dedup();
     loop {
         let mut failed: BTreeMap<String, ClientError> = BTreeMap::new();
-        for (address, of_it) in by_coordinator(cluster, &open, deadline, &mut failed)? {
-            let mut found = BTreeMap::new();
-            let asked = cluster
-                .connection(Target::Broker(&address), deadline)
-                .and_then(|connection| ask(connection, &of_it, deadline, &mut found));
-            if let Err(ClientError::Stopped) = asked {
-                return Err(ClientError::Stopped);
+        let (of_each, without) = by_coordinator(cluster, &open, deadline)?;
+        for (group, error) in without {
+            if is_worth_another(&error) {
+                failed.insert(group.to_owned(), error);
+            } else {
+                settled.insert(group.to_owned(), Err(error));
             }
+        }
+        let answers = cluster.at_once(
+            &of_each,
+            deadline,
+            |connection, of_it: &Vec<&str>, deadline, found: &mut PerGroup<T>| {
+                ask(connection, of_it, deadline, found)
+            },
+        )?;
+        for (of_it, (mut found, asked)) in of_each.into_values().zip(answers) {
             for group in of_it {
                 let outcome = match (found.remove(group), &asked) {
                     (Some(outcome), _) => outcome,
@@ -63,12 +73,13 @@ pub(super) fn each_group<T>(
             cluster.forget(Target::Coordinator(group));
         }
         let stop = cluster.options().stop.clone();
-        match backoff.wait(deadline, &stop, error) {
+        match backoff.wait(until, &stop, error) {
             Ok(()) => {
                 open.retain(|group| failed.contains_key(*group));
             }
             Err(ClientError::Stopped) => return Err(ClientError::Stopped),
             Err(_) => {
+                cluster.patience.give_up();
                 settled.extend(failed.into_iter().map(|(group, error)| (group, Err(error))));
                 return Ok(settled);
             }
@@ -81,22 +92,23 @@ fn is_worth_another(error: &ClientError) -> bool {
     error.is_transient() && error.code() != Some(ErrorCode::UnstableOffsetCommit)
 }
 
+/// The groups of each coordinator, and those that have none, with the reason.
+type Homes<'a> = (BTreeMap<Address, Vec<&'a str>>, Vec<(&'a str, ClientError)>);
+
 fn by_coordinator<'a>(
     cluster: &mut Cluster,
     groups: &[&'a str],
     deadline: Deadline,
-    failed: &mut BTreeMap<String, ClientError>,
-) -> Result<BTreeMap<Address, Vec<&'a str>>, ClientError> {
+) -> Result<Homes<'a>, ClientError> {
     let mut found = cluster.coordinators(groups, deadline)?;
     let mut by_address: BTreeMap<Address, Vec<&'a str>> = BTreeMap::new();
+    let mut without = Vec::new();
     for group in groups {
         match found.remove(*group) {
             Some(Ok(address)) => by_address.entry(address).or_default().push(group),
-            Some(Err(error)) => {
-                failed.insert((*group).to_owned(), error);
-            }
+            Some(Err(error)) => without.push((*group, error)),
             None => {}
         }
     }
-    Ok(by_address)
+    Ok((by_address, without))
 }

@@ -7,7 +7,8 @@ use milepost_wire::{ApiKey, ErrorCode};
 
 use super::GroupKind;
 use crate::address::Address;
-use crate::cluster::{Cluster, Target};
+use crate::backoff::Backoff;
+use crate::cluster::Cluster;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
@@ -50,21 +51,43 @@ pub struct Listed {
     pub refused: Vec<ClientError>,
 }
 
-/// Asks every broker. One that does not answer hides only its own groups.
+/// Asks every broker, all of them at the same time. One that does not answer hides only its own groups.
 ///
 /// # Errors
 /// When the cluster cannot be asked at all.
 pub fn list(cluster: &mut Cluster, filter: &ListFilter) -> Result<Listed, ClientError> {
+    let deadline = cluster.deadline();
+    let until = cluster.patience.until(deadline);
+    let stop = cluster.options().stop.clone();
+    let mut backoff = Backoff::default();
     let brokers = cluster.metadata(Some(&[]))?.brokers;
+    let mut open: BTreeMap<Address, ()> = brokers.into_iter().map(|broker| (broker.address, ())).collect();
     let mut listed = Listed::default();
-    for broker in brokers {
-        let deadline = cluster.deadline();
-        let target = Target::Broker(&broker.address);
-        match cluster.with(target, deadline, |connection| ask(connection, filter, deadline)) {
-            Ok(groups) => listed.groups.extend(groups.into_iter().map(|one| (one.group.clone(), one))),
-            Err(ClientError::Stopped) => return Err(ClientError::Stopped),
-            Err(error) => listed.refused.push(error),
+    while !open.is_empty() {
+        let answers =
+            cluster.at_once(&open, deadline, |connection, (), deadline, found: &mut Vec<GroupListing>| {
+                *found = ask(connection, filter, deadline)?;
+                Ok(())
+            })?;
+        let mut failed = BTreeMap::new();
+        for (address, (groups, outcome)) in open.into_keys().zip(answers) {
+            listed.groups.extend(groups.into_iter().map(|one| (one.group.clone(), one)));
+            match outcome {
+                Err(error) if error.is_transient() => drop(failed.insert(address, error)),
+                Err(error) => listed.refused.push(error),
+                Ok(()) => {}
+            }
         }
+        let Some(error) = failed.values().next().cloned() else { break };
+        open = match backoff.wait(until, &stop, error) {
+            Ok(()) => failed.into_keys().map(|address| (address, ())).collect(),
+            Err(ClientError::Stopped) => return Err(ClientError::Stopped),
+            Err(_) => {
+                cluster.patience.give_up();
+                listed.refused.extend(failed.into_values());
+                BTreeMap::new()
+            }
+        };
     }
     for group in listed.groups.values() {
         cluster.remember_coordinator(&group.group, &group.coordinator);

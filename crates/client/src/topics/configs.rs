@@ -51,18 +51,31 @@ pub fn settings_of_topics(
     Ok(found)
 }
 
-/// The settings that hold for a broker. It alone knows them.
+/// The settings that hold for the first of these brokers that answers. Each knows only its own. `None` where there is no broker.
 ///
 /// # Errors
-/// When it cannot be asked, or refuses.
-pub fn settings_of_broker(cluster: &mut Cluster, broker: &Broker) -> Result<Settings, ClientError> {
+/// When none answers, or one refuses.
+pub fn settings_of_a_broker(
+    cluster: &mut Cluster,
+    brokers: &[Broker],
+) -> Option<Result<Settings, ClientError>> {
     let deadline = cluster.deadline();
-    let id = broker.id.to_string();
-    let answers = cluster.with(Target::Broker(&broker.address), deadline, |connection| {
-        ask(connection, BROKER, &[&id], deadline, holding)
-    })?;
-    let lacking = ClientError::Incomplete { what: "DescribeConfigs".to_owned(), lacks: id };
-    answers.into_iter().next().unwrap_or(Err(lacking))
+    let mut last = None;
+    for broker in brokers {
+        let id = broker.id.to_string();
+        let connection = cluster.connection(Target::Broker(&broker.address), deadline);
+        let outcome = connection
+            .and_then(|connection| ask(connection, BROKER, &[&id], deadline, holding))
+            .and_then(|answers| {
+                let lacking = ClientError::Incomplete { what: "DescribeConfigs".to_owned(), lacks: id };
+                answers.into_iter().next().unwrap_or(Err(lacking))
+            });
+        match outcome {
+            Err(error) if error.is_connection() => last = Some(Err(error)),
+            outcome => return Some(outcome),
+        }
+    }
+    last
 }
 
 fn holding(result: &DescribeConfigsResult<'_>) -> Settings {

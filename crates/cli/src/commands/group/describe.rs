@@ -142,9 +142,12 @@ impl Describe {
 
 /// Why a group is not shown as it should be.
 fn what_is_wrong(group: &GroupFacts, selection: &Selection) -> Vec<Reason> {
-    let mut wrong: Vec<Reason> = group.unknown.iter().cloned().collect();
+    let of_it = |reason: &Reason| reason.clone().of(&group.group);
+    let mut wrong: Vec<Reason> = group.unknown.iter().map(of_it).collect();
     match &group.description {
-        Some(Err(reason)) => wrong.push(reason.clone()),
+        // One broker knows both, and what keeps it from answering is said once.
+        Some(Err(reason)) if wrong.contains(&of_it(reason)) => {}
+        Some(Err(reason)) => wrong.push(of_it(reason)),
         description => {
             let is_absent = Presence::of(description.as_ref()) == Presence::Absent;
             if is_absent && selection.is_by_name() && group.partitions.is_empty() {

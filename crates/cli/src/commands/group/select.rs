@@ -104,7 +104,7 @@ impl Selection {
                         }
                         each(cluster, &name, &known);
                     }
-                    Err(error) => errors.push(error.into()),
+                    Err(error) => errors.push(Reason::from(error).of(&name)),
                 }
             }
         }
