@@ -45,11 +45,15 @@ class Running:
     def line(self):
         return self.process.stdout.readline().rstrip("\n")
 
+    def rest(self):
+        """Waits for its end. Returns what it had not said before."""
+        out, err = self.process.communicate(timeout=SECONDS)
+        return Ran(self.process.returncode, out, err)
+
     def stop(self):
         """Ctrl-C. Returns what it had not said before."""
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=SECONDS)
-        return Ran(self.process.returncode, out, err)
+        return self.rest()
 
     def end(self):
         if self.process.poll() is None:

@@ -10,7 +10,7 @@ from harness.beside import Brokers
 from harness.cli import Cli
 
 GROUPS = [f"g-{number}" for number in range(8)]
-TIMEOUT_SECONDS = 4
+TIMEOUT_SECONDS = 3
 # One wait for whom does not answer, the rest at once; and room for a slow machine.
 PATIENCE_SECONDS = TIMEOUT_SECONDS * 2 + 8
 

@@ -50,12 +50,13 @@ def guarded(pytestconfig, tools, tmp_path):
     allow = lambda user, operation, *what: shell(
         "kafka-acls", "--add", "--allow-principal", f"User:{user}", "--operation", operation, *what
     )
-    # Alice may look at groups and topics, Carol at settings too, and Bob at one group.
+    # Alice may look at groups and topics, Carol at settings and at what was committed when too, and Bob at one group.
     for user in ("alice", "carol"):
         allow(user, "Describe", "--group", "*")
         allow(user, "Describe", "--topic", "*")
     allow("carol", "DescribeConfigs", "--topic", "*")
     allow("carol", "DescribeConfigs", "--cluster")
+    allow("carol", "Read", "--topic", "__consumer_offsets")
     allow("bob", "Describe", "--group", "seen")
     allow("bob", "Describe", "--topic", "t")
     del cli.environment["MILEPOST_BOOTSTRAP"]
@@ -107,13 +108,16 @@ def doctor(ran):
 
 
 def doctor_needs_no_more_than_to_look(run_as):
-    # What the settings of topics and brokers would tell is said to be missing; the rest is found.
+    # What the settings and the log of committed offsets would tell is said to be missing; the rest is found.
     rules, unseen, ran = doctor(run_as("alice", "doctor", "--format", "json"))
     assert "offsets-topic-one-replica" not in rules or ran.code > 0
     assert {"CLUSTER_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED"} <= unseen, ran
     assert "not seen: the settings of t: no permission for that topic [TOPIC_AUTHORIZATION_FAILED]" in ran.err, ran
+    assert rules == set() and ran.code == 0, ran
+    log = [line for line in ran.err.splitlines() if "not seen: __consumer_offsets" in line]
+    assert len(log) == 1 and "[TOPIC_AUTHORIZATION_FAILED]" in log[0], ran
     _, unseen, ran = doctor(run_as("carol", "doctor", "--format", "json"))
-    assert "CLUSTER_AUTHORIZATION_FAILED" not in unseen, ran
+    assert unseen == set(), ran
 
 
 def sees_one_group(run_as):

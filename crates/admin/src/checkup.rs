@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_client::groups::{self, GroupDescription, Pending};
+use milepost_client::groups::{self, GroupDescription, GroupKind, Pending};
 use milepost_client::topics::{self, Settings};
-use milepost_client::{ClientError, Cluster, Metadata};
+use milepost_client::{ClientError, Cluster, Metadata, TopicPartition};
 use milepost_doctor as doctor;
+use milepost_model::{PartitionIndex, partition_for};
 
 use crate::collect::{self, Detail, GROUPS_AT_ONCE};
 use crate::facts::{GroupFacts, PartitionFacts, Position};
 use crate::lag::Standing;
+use crate::ledger::Ledger;
 use crate::reason::{Cause, Reason};
 
 const OFFSETS_TOPIC: &str = "__consumer_offsets";
@@ -24,8 +26,8 @@ const NAMES_SHOWN: usize = 5;
 pub struct Checkup {
     /// What is known.
     pub facts: doctor::Facts,
-    /// What could not be seen, and why. What one broker keeps from being seen is one reason, however much it is.
-    pub unseen: Vec<Reason>,
+    /// What could not be seen for another reason than that a broker does not answer.
+    refused: Vec<Reason>,
     /// By how a broker failed to answer: what it was asked about.
     unanswered: BTreeMap<String, BTreeSet<String>>,
 }
@@ -42,32 +44,35 @@ pub fn gather(cluster: &mut Cluster, names: &[String]) -> Result<Checkup, Client
         checkup.look_at_groups(cluster, part)?;
     }
     checkup.look_at_topics(cluster)?;
-    checkup.sum_up();
     Ok(checkup)
 }
 
 impl Checkup {
     /// Notes that this could not be seen.
-    fn miss(&mut self, what: &str, reason: Reason) {
+    pub fn miss(&mut self, what: &str, reason: Reason) {
         match reason.cause {
             Cause::Unreachable => {
                 self.unanswered.entry(reason.words).or_default().insert(what.to_owned());
             }
-            Cause::Refused(_) | Cause::Other if self.unseen.contains(&reason) => {}
-            Cause::Refused(_) | Cause::Other => self.unseen.push(reason),
+            Cause::Refused(_) | Cause::Other if self.refused.contains(&reason) => {}
+            Cause::Refused(_) | Cause::Other => self.refused.push(reason),
         }
     }
 
-    fn sum_up(&mut self) {
-        for (words, what) in std::mem::take(&mut self.unanswered) {
+    /// What could not be seen, and why. What one broker keeps from being seen is one reason, however much it is.
+    #[must_use]
+    pub fn unseen(&self) -> Vec<Reason> {
+        let mut unseen = self.refused.clone();
+        for (words, what) in &self.unanswered {
             let named: Vec<&str> = what.iter().map(String::as_str).take(NAMES_SHOWN).collect();
             let more = match what.len() - named.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             let words = format!("{}{more}: {words}", named.join(", "));
-            self.unseen.push(Reason { words, cause: Cause::Unreachable });
+            unseen.push(Reason { words, cause: Cause::Unreachable });
         }
+        unseen
     }
 
     fn look_at_cluster(&mut self, cluster: &mut Cluster) -> Result<(), ClientError> {
@@ -138,6 +143,44 @@ impl Checkup {
         Ok(())
     }
 
+    /// The partitions of the log of committed offsets in which the groups that were looked at live.
+    #[must_use]
+    pub fn homes(&self) -> BTreeSet<PartitionIndex> {
+        let home = self.home();
+        self.facts.groups.iter().filter_map(|group| Some((home.as_ref()?)(&group.group))).collect()
+    }
+
+    /// Where a group lives, if the log of committed offsets can be seen.
+    fn home(&self) -> Option<impl Fn(&str) -> PartitionIndex + use<>> {
+        let partitions = self.facts.cluster.offsets_topic.as_ref()?.partitions.len();
+        let count = u32::try_from(partitions).ok().filter(|count| *count > 0)?;
+        Some(move |group: &str| partition_for(group, count))
+    }
+
+    /// Adds what was seen this long before.
+    pub fn note_earlier(&mut self, before: Self, ms: i64) {
+        self.facts.earlier = Some(doctor::Earlier::new(ms, before.facts.groups));
+    }
+
+    /// Adds what the log of committed offsets tells, of which these partitions were read whole.
+    pub fn note(&mut self, ledger: &Ledger, whole: &BTreeSet<PartitionIndex>) {
+        let Some(home) = self.home() else { return };
+        for group in &mut self.facts.groups {
+            if !whole.contains(&home(&group.group)) {
+                continue;
+            }
+            let rounds = ledger.rounds(&group.group);
+            (group.empty_since, group.rounds_without_progress) =
+                (rounds.empty_since, rounds.without_progress);
+            for one in &mut group.partitions {
+                let partition = TopicPartition::new(one.topic.as_str(), one.partition);
+                one.commits = ledger.commit(&group.group, &partition).copied();
+            }
+        }
+        self.facts.logs = ledger.logs(home);
+        self.facts.logs.retain(|log| whole.contains(&log.partition));
+    }
+
     /// Topics that groups have committed for and that are there.
     fn look_at_topics(&mut self, cluster: &mut Cluster) -> Result<(), ClientError> {
         let partitions = self.facts.groups.iter().flat_map(|group| &group.partitions);
@@ -178,6 +221,7 @@ impl Checkup {
                 cleanup_policy: settings.get("cleanup.policy").cloned(),
                 retention_ms: settings.get("retention.ms").and_then(|value| value.parse().ok()),
                 min_in_sync: settings.get("min.insync.replicas").and_then(|value| value.parse().ok()),
+                segment_bytes: settings.get("segment.bytes").and_then(|value| value.parse().ok()),
                 partitions: partitions.collect(),
             };
             found.insert(name, facts);
@@ -193,7 +237,21 @@ fn of_group(group: &GroupFacts, partitions: Vec<doctor::PartitionFacts>) -> doct
         state: known.map(|description| description.state.clone()),
         members: known.map(|description| description.members.len()),
         subscribed: known.and_then(GroupDescription::subscribed),
+        kind: known.and_then(kind),
         partitions,
+        ..doctor::GroupFacts::default()
+    }
+}
+
+/// Of what kind a group is, where that says how its offsets expire.
+fn kind(description: &GroupDescription) -> Option<doctor::GroupKind> {
+    match (&description.kind, description.protocol_type.as_str()) {
+        (GroupKind::Classic, "") => Some(doctor::GroupKind::OffsetsOnly),
+        (GroupKind::Classic, "consumer") => Some(doctor::GroupKind::Classic),
+        (GroupKind::Classic, "connect") => Some(doctor::GroupKind::Connect),
+        (GroupKind::Classic, _) => Some(doctor::GroupKind::ClassicOther),
+        (GroupKind::Consumer | GroupKind::Streams, _) => Some(doctor::GroupKind::Consumer),
+        (GroupKind::Share | GroupKind::Other(_), _) => None,
     }
 }
 
@@ -223,5 +281,6 @@ fn partition(one: &PartitionFacts, is_pending: bool) -> doctor::PartitionFacts {
         position,
         log,
         has_reader: one.member.is_some(),
+        commits: None,
     }
 }

@@ -15,6 +15,7 @@ pub mod formats;
 pub mod gather;
 pub mod history;
 mod lag;
+pub mod ledger;
 pub mod peek;
 pub mod plan;
 mod reason;

@@ -94,8 +94,16 @@ impl ClusterFlags {
     }
 }
 
-fn parse_seconds(said: &str) -> Result<Duration, String> {
-    const LONGEST_SECONDS: f64 = 86_400.0;
+/// The longest that anything may be told to take.
+const LONGEST_SECONDS: f64 = 86_400.0;
+
+/// As a timeout, or 0.
+pub(crate) fn parse_seconds_or_none(said: &str) -> Result<Duration, String> {
+    if said.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { parse_seconds(said) }
+}
+
+/// How long something may take.
+pub(crate) fn parse_seconds(said: &str) -> Result<Duration, String> {
     match said.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= LONGEST_SECONDS => Ok(Duration::from_secs_f64(seconds)),
         _ => Err(format!("not a number of seconds above 0 and up to {LONGEST_SECONDS}")),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use milepost_wire::ErrorCode;
 
 use crate::address::Address;
-use crate::backoff::Backoff;
+use crate::backoff::{self, Backoff};
 use crate::connection::Connection;
 use crate::coordinators;
 use crate::deadline::Deadline;
@@ -88,6 +88,14 @@ impl Cluster {
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// Waits, and no longer than until a stop.
+    ///
+    /// # Errors
+    /// [`ClientError::Stopped`].
+    pub fn pause(&self, pause: Duration) -> Result<(), ClientError> {
+        backoff::sleep(pause, &self.options.stop)
     }
 
     /// The moment by which an operation that begins now must be over.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_model::{LeaderEpoch, Offset, PartitionIndex};
+use milepost_model::{LeaderEpoch, Offset, PartitionIndex, Timestamp};
 
 /// All that rules look at.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,12 @@ pub struct Facts {
     pub topics: BTreeMap<String, TopicFacts>,
     /// The groups.
     pub groups: Vec<GroupFacts>,
+    /// When all this was looked at.
+    pub now: Option<Timestamp>,
+    /// A look before this one, if there was one.
+    pub earlier: Option<Earlier>,
+    /// The log of committed offsets, those of its partitions that were read whole.
+    pub logs: Vec<LogFacts>,
 }
 
 /// The cluster.
@@ -32,6 +38,108 @@ pub struct ClusterFacts {
     pub offsets_topic: Option<TopicFacts>,
 }
 
+/// The groups at a look before.
+#[derive(Clone, Debug, Default)]
+pub struct Earlier {
+    /// How long before.
+    pub(crate) ms: i64,
+    groups: BTreeMap<String, GroupFacts>,
+}
+
+impl Earlier {
+    /// What was seen this long before.
+    #[must_use]
+    pub fn new(ms: i64, groups: Vec<GroupFacts>) -> Self {
+        Self { ms, groups: groups.into_iter().map(|group| (group.group.clone(), group)).collect() }
+    }
+
+    /// The same group then.
+    pub(crate) fn group(&self, name: &str) -> Option<&GroupFacts> {
+        self.groups.get(name)
+    }
+
+    /// The same partition then.
+    pub(crate) fn partition(&self, group: &str, one: &PartitionFacts) -> Option<&PartitionFacts> {
+        let partitions = &self.group(group)?.partitions;
+        let place = |one: &PartitionFacts| (one.topic.clone(), one.partition);
+        let found = partitions.binary_search_by_key(&place(one), place).ok()?;
+        partitions.get(found)
+    }
+}
+
+/// A partition of the log of committed offsets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogFacts {
+    /// Which.
+    pub partition: PartitionIndex,
+    /// Its bytes, as they are stored.
+    pub bytes: u64,
+    /// Its records.
+    pub records: usize,
+    /// How many positions of groups these come down to.
+    pub live: usize,
+    /// How many batches have records that cannot be read.
+    pub unreadable: usize,
+    /// Where the last of these records lies.
+    pub last_unreadable: Option<Offset>,
+}
+
+/// What the log tells of one position, as far back as it was not compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitFacts {
+    /// What was committed last.
+    pub offset: Offset,
+    /// When.
+    pub last: Timestamp,
+    /// When it expires, if whoever committed asked for a time of its own.
+    pub expires: Option<Timestamp>,
+    /// How many commits are left in the log.
+    pub commits: u32,
+    /// The most of them in one minute.
+    pub most_a_minute: u32,
+    /// How many of them went forward.
+    pub moves: u32,
+    /// How many of them went back.
+    pub rewinds: u32,
+    /// The last that did: from where, to where, and when.
+    pub last_rewind: Option<(Offset, Offset, Timestamp)>,
+    /// How many commits in a row did not change it.
+    pub unmoved: u32,
+}
+
+impl CommitFacts {
+    /// Of a position whose first commit is about to be counted.
+    #[must_use]
+    pub fn first(offset: Offset, time: Timestamp) -> Self {
+        Self {
+            offset,
+            last: time,
+            expires: None,
+            commits: 0,
+            most_a_minute: 0,
+            moves: 0,
+            rewinds: 0,
+            last_rewind: None,
+            unmoved: 0,
+        }
+    }
+}
+
+/// Which expiry a group's offsets have, by what its members speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupKind {
+    /// No member was ever seen: offsets are all there is of it.
+    OffsetsOnly,
+    /// Consumers that share out partitions among themselves.
+    Classic,
+    /// The workers of Kafka Connect, which share out connectors and tasks.
+    Connect,
+    /// Others that share out something.
+    ClassicOther,
+    /// The coordinator shares partitions out (KIP-848).
+    Consumer,
+}
+
 /// A topic.
 #[derive(Clone, Debug, Default)]
 pub struct TopicFacts {
@@ -41,6 +149,8 @@ pub struct TopicFacts {
     pub retention_ms: Option<i64>,
     /// `min.insync.replicas`.
     pub min_in_sync: Option<usize>,
+    /// `segment.bytes`.
+    pub segment_bytes: Option<u64>,
     /// Its partitions, in order.
     pub partitions: Vec<Replicas>,
 }
@@ -67,6 +177,12 @@ pub struct GroupFacts {
     pub members: Option<usize>,
     /// The topics that its members subscribe to.
     pub subscribed: Option<BTreeSet<String>>,
+    /// Of what kind it is.
+    pub kind: Option<GroupKind>,
+    /// Since when it has been empty, where the log of committed offsets says that.
+    pub empty_since: Option<Timestamp>,
+    /// How often it was shared out anew since one of its positions last moved forward.
+    pub rounds_without_progress: u32,
     /// Its partitions, in order.
     pub partitions: Vec<PartitionFacts>,
 }
@@ -84,6 +200,8 @@ pub struct PartitionFacts {
     pub log: Log,
     /// Whether a member has it to read.
     pub has_reader: bool,
+    /// What the log of committed offsets tells of it, where that was read.
+    pub commits: Option<CommitFacts>,
 }
 
 /// Where a group is in a partition.

@@ -9,7 +9,11 @@ mod finding;
 mod rules;
 #[cfg(test)]
 mod testing;
+mod time;
 
-pub use facts::{ClusterFacts, Facts, GroupFacts, Log, PartitionFacts, Position, Replicas, TopicFacts};
+pub use facts::{
+    ClusterFacts, CommitFacts, Earlier, Facts, GroupFacts, GroupKind, Log, LogFacts, PartitionFacts,
+    Position, Replicas, TopicFacts,
+};
 pub use finding::{Finding, Fix, Severity, Subject};
 pub use rules::{RULES, Rule, examine};

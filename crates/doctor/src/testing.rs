@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_model::{LeaderEpoch, Offset, PartitionIndex};
+use milepost_model::{LeaderEpoch, Offset, PartitionIndex, Timestamp};
 
-use crate::facts::{ClusterFacts, Facts, GroupFacts, Log, PartitionFacts, Position, Replicas, TopicFacts};
+use crate::facts::{
+    ClusterFacts, CommitFacts, Facts, GroupFacts, GroupKind, Log, LogFacts, PartitionFacts, Position,
+    Replicas, TopicFacts,
+};
 use crate::rules::Rule;
 
-const DAY_MS: i64 = 86_400_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
+/// When everything is looked at.
+pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 /// Three brokers; the group `g` with one member, which reads `t:0` and is at 5 of 2 to 10.
 pub(crate) fn well() -> Facts {
@@ -16,6 +21,7 @@ pub(crate) fn well() -> Facts {
         cleanup_policy: Some(policy.to_owned()),
         retention_ms: Some(7 * DAY_MS),
         min_in_sync: Some(2),
+        segment_bytes: Some(100 << 20),
         partitions: (0..partitions).map(replicas).collect(),
     };
     Facts {
@@ -33,8 +39,13 @@ pub(crate) fn well() -> Facts {
             state: Some("Stable".to_owned()),
             members: Some(1),
             subscribed: Some(BTreeSet::from(["t".to_owned()])),
+            kind: Some(GroupKind::Classic),
             partitions: vec![partition(0, 5)],
+            ..GroupFacts::default()
         }],
+        now: Some(NOW),
+        earlier: None,
+        logs: vec![LogFacts { bytes: 4000, records: 40, live: 1, ..LogFacts::default() }],
     }
 }
 
@@ -51,6 +62,11 @@ pub(crate) fn partition(index: i32, offset: i64) -> PartitionFacts {
         },
         log: Log::Ends { start: Offset(2), end: Offset(10), leader_epoch: epoch },
         has_reader: true,
+        commits: Some(CommitFacts {
+            commits: 1,
+            most_a_minute: 1,
+            ..CommitFacts::first(Offset(offset), NOW)
+        }),
     }
 }
 
@@ -59,4 +75,9 @@ pub(crate) fn said(rule: &Rule, change: impl FnOnce(&mut Facts)) -> Vec<String> 
     let mut facts = well();
     change(&mut facts);
     rule.find(&facts).into_iter().map(|finding| finding.says).collect()
+}
+
+/// What a rule says when the first position has this history.
+pub(crate) fn said_of(rule: &Rule, change: impl FnOnce(&mut CommitFacts)) -> Vec<String> {
+    said(rule, |facts| change(facts.groups[0].partitions[0].commits.as_mut().unwrap()))
 }

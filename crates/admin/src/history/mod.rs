@@ -5,19 +5,21 @@
 //! when it was aborted or is open.
 
 mod gaps;
+pub(crate) mod settled;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use milepost_batch::{BatchError, BatchView, ControlType};
+use milepost_batch::{BatchError, BatchView};
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
-use milepost_model::{Offset, PartitionIndex, ProducerId, Timestamp, TopicId, TransactionEnd};
+use milepost_model::{Offset, PartitionIndex, Timestamp, TopicId};
 use milepost_records::offsets::{OffsetCommitValue, Record};
 
 use gaps::Gaps;
 pub use gaps::Reach;
+use settled::{Open, Place};
 
 /// How many commits of the group are held; the oldest go first. A million of them is some hundred megabytes.
 const EVENTS_MAX: usize = 1_000_000;
@@ -64,8 +66,8 @@ pub struct History {
     group: String,
     events: VecDeque<Event>,
     forgotten: usize,
-    /// By log and producer: what its open transaction has written.
-    open: BTreeMap<(PartitionIndex, ProducerId), Vec<Event>>,
+    /// What open transactions have written.
+    open: Open<Event>,
     gaps: BTreeMap<PartitionIndex, Gaps>,
     /// The log's partition that has records of the group.
     home: Option<PartitionIndex>,
@@ -79,7 +81,7 @@ impl History {
             group: group.to_owned(),
             events: VecDeque::new(),
             forgotten: 0,
-            open: BTreeMap::new(),
+            open: Open::default(),
             gaps: BTreeMap::new(),
             home: None,
         }
@@ -91,43 +93,29 @@ impl History {
     /// When the batch cannot be opened, or a record in it is malformed.
     pub fn take(&mut self, log: PartitionIndex, batch: &BatchView<'_>) -> Result<(), BatchError> {
         self.gaps.entry(log).or_default().take(batch);
-        if batch.is_control() {
-            if let (Some(ControlType::Marker(marker)), Some(producer)) =
-                (batch.control_type()?, batch.producer())
-            {
-                self.end(log, producer.id, marker.end);
-            }
-            return Ok(());
-        }
-        let records = batch.records()?;
-        for record in &records {
-            let record = record?;
-            let Ok(Record::OffsetCommit { key, value }) = Record::decode(record.key, record.value) else {
-                continue;
-            };
+        let mut open = std::mem::take(&mut self.open);
+        let mut is_home = false;
+        let read = |place: Place, record: Option<Record<'_>>| {
+            let Some(Record::OffsetCommit { key, value }) = record else { return None };
             if key.group != self.group {
-                continue;
+                return None;
             }
-            self.home = Some(log);
-            let event = Event {
+            is_home = true;
+            Some(Event {
                 partition: TopicPartition::new(key.topic, key.partition),
-                time: record.timestamp,
-                record: (log, record.offset),
+                time: place.time,
+                record: (place.log, place.offset),
                 change: change(value.as_ref()),
-            };
-            match batch.producer().filter(|_| batch.is_transactional()) {
-                Some(producer) => self.open.entry((log, producer.id)).or_default().push(event),
-                None => self.push(event),
-            }
+            })
+        };
+        let mut settled = Vec::new();
+        let outcome = open.take(log, batch, read, |event| settled.push(event));
+        self.open = open;
+        if is_home {
+            self.home = Some(log);
         }
-        Ok(())
-    }
-
-    fn end(&mut self, log: PartitionIndex, producer: ProducerId, end: TransactionEnd) {
-        let written = self.open.remove(&(log, producer)).unwrap_or_default();
-        if end == TransactionEnd::Commit {
-            written.into_iter().for_each(|event| self.push(event));
-        }
+        settled.into_iter().for_each(|event| self.push(event));
+        outcome
     }
 
     fn push(&mut self, event: Event) {
@@ -152,7 +140,7 @@ impl History {
     /// How many offsets open transactions have written for the group.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.open.values().map(Vec::len).sum()
+        self.open.len()
     }
 
     /// From when on nothing is missing.

@@ -7,11 +7,15 @@ use milepost_records::offsets::{OffsetCommitKey, OffsetCommitValue};
 
 use super::{Change, History, Reach};
 
-const LOG: PartitionIndex = PartitionIndex(7);
-const PRODUCER: ProducerIdentity = ProducerIdentity { id: ProducerId(9), epoch: ProducerEpoch(0) };
+pub(crate) const LOG: PartitionIndex = PartitionIndex(7);
+pub(crate) const PRODUCER: ProducerIdentity = ProducerIdentity { id: ProducerId(9), epoch: ProducerEpoch(0) };
 
 /// A batch of commits (group, partition, offset or none for a tombstone) at an offset of the log, which is also its time.
-fn batch(at: i64, producer: Option<ProducerIdentity>, commits: &[(&str, i32, Option<i64>)]) -> Vec<u8> {
+pub(crate) fn batch(
+    at: i64,
+    producer: Option<ProducerIdentity>,
+    commits: &[(&str, i32, Option<i64>)],
+) -> Vec<u8> {
     let mut builder = BatchBuilder::new(BatchOptions::coordinator(producer));
     for (group, partition, offset) in commits {
         let (mut key, mut value) = (Vec::new(), Vec::new());
@@ -32,6 +36,18 @@ fn batch(at: i64, producer: Option<ProducerIdentity>, commits: &[(&str, i32, Opt
         });
         builder.append(Timestamp(at), Some(&key), value.as_deref(), &[]).unwrap();
     }
+    builder.build(Offset(at))
+}
+
+/// How the transaction of [`PRODUCER`] ended.
+pub(crate) fn marker(at: i64, end: TransactionEnd) -> Vec<u8> {
+    build_marker(PRODUCER, Marker { end, coordinator_epoch: 0 }, Timestamp(at), Offset(at))
+}
+
+/// A batch of one record at an offset of the log, which is also its time.
+pub(crate) fn record(at: i64, key: &[u8], value: &[u8]) -> Vec<u8> {
+    let mut builder = BatchBuilder::new(BatchOptions::coordinator(None));
+    builder.append(Timestamp(at), Some(key), Some(value), &[]).unwrap();
     builder.build(Offset(at))
 }
 
@@ -82,9 +98,6 @@ fn what_lies_behind_the_last_gap_is_all_there_is() {
 
 #[test]
 fn a_transaction_counts_when_it_is_committed_and_only_then() {
-    let marker = |at: i64, end| {
-        build_marker(PRODUCER, Marker { end, coordinator_epoch: 0 }, Timestamp(at), Offset(at))
-    };
     let open = batch(0, Some(PRODUCER), &[("g", 0, Some(5))]);
     let meanwhile = batch(1, None, &[("g", 0, Some(3))]);
     let history_of = |end| history(&[open.clone(), meanwhile.clone(), marker(2, end)]);

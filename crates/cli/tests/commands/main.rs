@@ -6,6 +6,7 @@ mod completing;
 mod consuming;
 mod demo;
 mod doctored;
+mod doctored_history;
 mod grouped;
 mod groups;
 mod groups_changed;

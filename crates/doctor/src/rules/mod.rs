@@ -2,21 +2,36 @@
 
 mod below_log_start;
 mod beyond_log_end;
+mod commit_storm;
 mod commit_without_epoch;
+mod commits_without_progress;
+mod connector_not_running;
 mod constant_lag_of_one;
 mod ephemeral_groups;
 mod epoch_newer_than_log;
+mod explicit_expiry;
+mod hot_offsets_partition;
 mod metadata_near_limit;
 mod more_members_than_partitions;
+mod near_expiry;
 mod never_committed;
 mod offset_retention_below_topic_retention;
 mod offsets_topic_below_min_in_sync;
+mod offsets_topic_not_cleaned;
 mod offsets_topic_not_compacted;
 mod offsets_topic_one_replica;
 mod offsets_topic_partitions_changed;
 mod offsets_topic_under_replicated;
 mod pending_transaction;
+mod rare_commits;
+mod reader_without_membership;
+mod rebalances_without_progress;
+mod rewinds;
+mod shrinking_margin;
+mod stuck_rebalance;
 mod topic_gone;
+mod undecodable_records;
+mod unmoved_between_looks;
 mod unread_topic;
 
 use crate::facts::{Facts, GroupFacts, PartitionFacts};
@@ -41,14 +56,29 @@ pub const RULES: &[Rule] = &[
     offsets_topic_under_replicated::RULE,
     offsets_topic_not_compacted::RULE,
     offsets_topic_partitions_changed::RULE,
+    offsets_topic_not_cleaned::RULE,
+    undecodable_records::RULE,
+    hot_offsets_partition::RULE,
     offset_retention_below_topic_retention::RULE,
+    near_expiry::RULE,
+    explicit_expiry::RULE,
     below_log_start::RULE,
+    shrinking_margin::RULE,
     beyond_log_end::RULE,
     topic_gone::RULE,
     unread_topic::RULE,
     never_committed::RULE,
     commit_without_epoch::RULE,
     epoch_newer_than_log::RULE,
+    stuck_rebalance::RULE,
+    connector_not_running::RULE,
+    rewinds::RULE,
+    commits_without_progress::RULE,
+    rebalances_without_progress::RULE,
+    rare_commits::RULE,
+    unmoved_between_looks::RULE,
+    commit_storm::RULE,
+    reader_without_membership::RULE,
     pending_transaction::RULE,
     metadata_near_limit::RULE,
     more_members_than_partitions::RULE,
@@ -163,6 +193,19 @@ mod tests {
         assert_eq!(rules, ["below-log-start", "topic-gone", "never-committed"]);
         assert_eq!(found[0].subject.group.as_deref(), Some("g"));
         assert_eq!(found[0].fix, Fix::milepost(&["group", "reset", "g", "earliest", "--topic", "t:2"]));
+    }
+
+    #[test]
+    fn the_readme_has_the_same_rules() {
+        let readme = include_str!("../../../../README.md");
+        let table = readme.lines().skip_while(|line| *line != "| rule | severity | what it finds |").skip(2);
+        let said = table.take_while(|line| line.starts_with('|')).map(|line| {
+            let mut cells = line.split('|').skip(1).map(str::trim);
+            let name = cells.next().and_then(|cell| cell.split('`').nth(1)).unwrap_or_default();
+            (name, cells.next().unwrap_or_default())
+        });
+        let rules: Vec<(&str, &str)> = RULES.iter().map(|rule| (rule.id, rule.severity.word())).collect();
+        assert_eq!(said.collect::<Vec<_>>(), rules);
     }
 
     #[test]

@@ -87,6 +87,8 @@ struct Reading {
 }
 
 impl Sink for Reading {
+    type Error = Failure;
+
     fn batch(
         &mut self,
         log: Option<PartitionIndex>,

@@ -9,60 +9,91 @@ use milepost_batch::BatchView;
 use milepost_broker::import::Batches;
 use milepost_client::offsets::{self, Moment};
 use milepost_client::start::{self, Start};
-use milepost_client::{ClientError, Cluster, Reader, TopicPartition};
+use milepost_client::{ClientError, Cluster, Deadline, Reader, TopicPartition};
 use milepost_model::{Offset, PartitionIndex};
 
 use crate::failure::{Failure, say};
 
-const TOPIC: &str = "__consumer_offsets";
+pub(crate) const TOPIC: &str = "__consumer_offsets";
 /// How long to wait for records before looking at whether anybody still reads.
 const WAIT: Duration = Duration::from_millis(500);
 
 /// What takes batches, one partition's in order.
-pub(super) trait Sink {
+pub(crate) trait Sink {
+    /// Why it may not go on.
+    type Error: From<ClientError>;
+
     /// A whole batch with a right checksum. Records before `from` were not asked for.
     fn batch(
         &mut self,
         log: Option<PartitionIndex>,
         from: Offset,
         batch: &BatchView<'_>,
-    ) -> Result<(), Failure>;
+    ) -> Result<(), Self::Error>;
 
     /// Something that is no such batch, and was passed over.
-    fn damaged(&mut self, log: Option<PartitionIndex>, reason: &str) -> Result<(), Failure>;
+    fn damaged(&mut self, log: Option<PartitionIndex>, reason: &str) -> Result<(), Self::Error>;
 
     /// Nothing more is there for the moment.
-    fn pause(&mut self) -> Result<(), Failure>;
+    fn pause(&mut self) -> Result<(), Self::Error>;
 }
 
 /// Whether reading ends where the log ended when it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Until {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
     /// It does.
     End,
+    /// It does, unless this comes first.
+    EndOr(Deadline),
     /// It goes on until somebody ends it.
     Stopped,
 }
 
+/// Where reading ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// Where the log ended when reading began, or where somebody stopped it who was allowed to.
+    End,
+    /// Before that: the time was over.
+    Deadline,
+}
+
 /// Reads a cluster's log, or one partition of it.
-pub(super) fn read_cluster(
+pub(super) fn read_cluster<E: From<ClientError>>(
     cluster: &mut Cluster,
     only: Option<PartitionIndex>,
     from: Start,
     until: Until,
-    sink: &mut dyn Sink,
-) -> Result<(), Failure> {
+    sink: &mut dyn Sink<Error = E>,
+) -> Result<(), E> {
     let partitions = start::partitions(cluster, &[TOPIC.to_owned()], only)?;
     let positions = start::positions(cluster, &partitions, from)?;
     let asked = partitions.iter().map(|one| (one.clone(), Moment::Latest)).collect();
     let ends: BTreeMap<TopicPartition, Offset> =
         offsets::list(cluster, &asked)?.into_iter().filter_map(|(one, end)| Some((one, end?))).collect();
+    read_partitions(cluster, &positions, &ends, until, sink).map(drop)
+}
+
+/// Reads these partitions of the log from these offsets on.
+pub(crate) fn read_partitions<E: From<ClientError>>(
+    cluster: &mut Cluster,
+    positions: &BTreeMap<TopicPartition, Offset>,
+    ends: &BTreeMap<TopicPartition, Offset>,
+    until: Until,
+    sink: &mut dyn Sink<Error = E>,
+) -> Result<Reached, E> {
+    let goes_on = matches!(until, Until::Stopped);
     let mut reader = Reader::new(cluster.options());
     reader.assign(positions.clone());
-    while until == Until::Stopped || !reader.has_reached(&ends) {
+    while goes_on || !reader.has_reached(ends) {
+        if let Until::EndOr(deadline) = until
+            && deadline.left().is_none()
+        {
+            return Ok(Reached::Deadline);
+        }
         let polled = match reader.poll(cluster, WAIT) {
             Ok(polled) => polled,
-            Err(ClientError::Stopped) if until == Until::Stopped => return Ok(()),
+            Err(ClientError::Stopped) if goes_on => return Ok(Reached::End),
             Err(error) => return Err(error.into()),
         };
         for moved in &polled.moved {
@@ -77,14 +108,14 @@ pub(super) fn read_cluster(
         }
         sink.pause()?;
     }
-    Ok(())
+    Ok(Reached::End)
 }
 
 /// Reads segments, folders of partitions, and folders that hold folders of partitions.
 pub(super) fn read_files(
     paths: &[PathBuf],
     only: Option<PartitionIndex>,
-    sink: &mut dyn Sink,
+    sink: &mut dyn Sink<Error = Failure>,
 ) -> Result<(), Failure> {
     for path in paths {
         if path.is_file() {
@@ -106,7 +137,7 @@ pub(super) fn read_files(
 fn read_batches(
     mut batches: Batches,
     log: Option<PartitionIndex>,
-    sink: &mut dyn Sink,
+    sink: &mut dyn Sink<Error = Failure>,
 ) -> Result<(), Failure> {
     loop {
         let damage = match batches.next_batch() {

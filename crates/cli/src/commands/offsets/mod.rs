@@ -2,7 +2,7 @@
 
 mod dump;
 mod history;
-mod log;
+pub(super) mod log;
 
 use clap::Subcommand;
 

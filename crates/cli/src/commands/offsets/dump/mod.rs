@@ -115,6 +115,8 @@ impl Printer {
 }
 
 impl Sink for Printer {
+    type Error = Failure;
+
     fn batch(
         &mut self,
         log: Option<PartitionIndex>,

@@ -1,13 +1,19 @@
 //! `milepost doctor`: what may go wrong with groups and their offsets.
 
+mod history;
+
+use std::time::{Duration, Instant};
+
 use clap::Args;
-use milepost_admin::Cause;
 use milepost_admin::checkup::{self, Checkup};
+use milepost_admin::{Cause, Reason};
 use milepost_doctor::{Finding, Fix, Severity, examine};
 use serde_json::{Value, json};
 
+use self::history::History;
 use super::group::Filter;
-use crate::cluster_flags::ClusterFlags;
+use crate::clock;
+use crate::cluster_flags::{ClusterFlags, parse_seconds, parse_seconds_or_none};
 use crate::failure::{Failure, say};
 use crate::palette::Tone;
 use crate::quote::quoted;
@@ -15,7 +21,7 @@ use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
 
 const HELP: &str = "\
-It only looks, with rights to describe groups, topics and settings; what it may not see or what does not answer it says on standard
+It only looks, with rights to describe groups, topics and settings, and to read __consumer_offsets if it may; what it may not see or what does not answer it says on standard
 error, and no rule speaks about that. --format wide also shows why each finding matters; json has it all.
 The exit code is that of the worst finding: 0 none, 10 a notice, 11 a warning, 12 critical; 4 if nothing was found and a broker did not
 answer.";
@@ -29,6 +35,13 @@ pub(crate) struct Doctor {
     groups: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    /// For how many seconds __consumer_offsets is read, which alone tells when and how often something was committed; 0: it is
+    /// not. Only its partitions that are read to the end in that time count.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds_or_none)]
+    history: Duration,
+    /// Looks twice, so many seconds apart, and also says what has not moved in between.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_seconds)]
+    between: Option<Duration>,
     #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
@@ -43,15 +56,37 @@ pub(crate) fn run(doctor: &Doctor) -> Result<(), Failure> {
     } else {
         (doctor.groups.clone(), Vec::new())
     };
+    let begun = Instant::now();
     let mut checkup = checkup::gather(&mut cluster, &names)?;
-    checkup.unseen.extend(refused.into_iter().map(Into::into));
-    for reason in &checkup.unseen {
+    let history = if doctor.history.is_zero() {
+        History::default()
+    } else {
+        history::read(&mut cluster, &checkup.homes(), doctor.history)?
+    };
+    if let Some(between) = doctor.between {
+        let left = between.saturating_sub(begun.elapsed());
+        say(&format!("looked once, and will again in {} s", left.as_secs_f32().ceil()));
+        cluster.pause(left)?;
+        let ms = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let before = std::mem::replace(&mut checkup, checkup::gather(&mut cluster, &names)?);
+        checkup.note_earlier(before, ms);
+    }
+    checkup.facts.now = Some(clock::now());
+    checkup.note(&history.ledger, &history.whole);
+    for error in refused {
+        checkup.miss("some groups", error.into());
+    }
+    for (what, reason) in history.unseen {
+        checkup.miss(&what, reason);
+    }
+    let unseen = checkup.unseen();
+    for reason in &unseen {
         say(&format!("not seen: {reason}"));
     }
     let found = examine(&checkup.facts);
-    doctor.report.print(&report(doctor, &checkup, &found))?;
+    doctor.report.print(&report(doctor, &checkup, &unseen, &found))?;
     match found.iter().map(|finding| finding.severity).max() {
-        None if checkup.unseen.iter().any(|reason| reason.cause == Cause::Unreachable) => {
+        None if unseen.iter().any(|reason| reason.cause == Cause::Unreachable) => {
             Err(Failure::Unreachable("nothing found in what answered".to_owned()))
         }
         None => {
@@ -64,7 +99,7 @@ pub(crate) fn run(doctor: &Doctor) -> Result<(), Failure> {
     }
 }
 
-fn report(doctor: &Doctor, checkup: &Checkup, found: &[Finding]) -> Report {
+fn report(doctor: &Doctor, checkup: &Checkup, unseen: &[Reason], found: &[Finding]) -> Report {
     let address = &checkup.facts.cluster.address;
     let row = |finding: &Finding| {
         let tone = match finding.severity {
@@ -94,9 +129,8 @@ fn report(doctor: &Doctor, checkup: &Checkup, found: &[Finding]) -> Report {
             "is_command": !matches!(finding.fix, Fix::ByHand(_)),
         })
     };
-    let unseen = checkup.unseen.iter();
     let unseen: Vec<Value> =
-        unseen.map(|reason| json!({ "error": reason.words, "code": reason.code() })).collect();
+        unseen.iter().map(|reason| json!({ "error": reason.words, "code": reason.code() })).collect();
     Report {
         columns: vec![
             ("SEVERITY", Shown::Always),

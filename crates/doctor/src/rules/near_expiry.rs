@@ -1,0 +1,116 @@
+//! Committed offsets are about to expire.
+
+use milepost_model::Timestamp;
+
+use super::{Hit, Rule};
+use crate::facts::{Facts, GroupFacts, GroupKind, Log, PartitionFacts};
+use crate::finding::{Fix, Severity};
+use crate::time::{DAY_MS, moment, span};
+
+/// How long before the end it is said, unless all of the retention is not much longer.
+const NEAR_MS: i64 = DAY_MS;
+/// The part of the retention that it is said at most.
+const NEAR_PART: i64 = 4;
+
+pub(super) const RULE: Rule = Rule {
+    id: "near-expiry",
+    severity: Severity::Warning,
+    why: "offsets that have expired are gone: the group starts at auto.offset.reset, and reads everything again or skips what came meanwhile",
+    check,
+};
+
+fn check(facts: &Facts) -> Vec<Hit> {
+    let (Some(now), Some(retention_ms)) = (facts.now, facts.cluster.offsets_retention_ms) else {
+        return Vec::new();
+    };
+    let near_ms = NEAR_MS.min(retention_ms / NEAR_PART);
+    super::groups(facts, |group| {
+        let ends = group.partitions.iter().filter(|one| one.log != Log::Gone);
+        let ends = ends.filter_map(|one| Some(starts(group, one)?.0.saturating_add(retention_ms)));
+        let soon: Vec<i64> = ends.filter(|end| end - now.0 < near_ms).collect();
+        let first = *soon.iter().min()?;
+        let says = format!(
+            "the offsets of {} of {} partitions expire from {} on, in {}",
+            soon.len(),
+            group.partitions.len(),
+            moment(Timestamp(first)),
+            span((first - now.0).max(0))
+        );
+        Some((says, fix(group)))
+    })
+}
+
+/// When the clock of a position started that runs now, by Kafka's rules (KIP-211). Explicit times are another rule's.
+fn starts(group: &GroupFacts, one: &PartitionFacts) -> Option<Timestamp> {
+    let commits = one.commits.filter(|commits| commits.expires.is_none())?;
+    let (state, members) = (group.state.as_deref()?, group.members?);
+    let is_subscribed = || group.subscribed.as_ref().is_none_or(|topics| topics.contains(&one.topic));
+    match group.kind? {
+        GroupKind::OffsetsOnly => Some(commits.last),
+        GroupKind::Classic | GroupKind::Connect | GroupKind::ClassicOther if state == "Empty" => {
+            Some(group.empty_since.unwrap_or(commits.last))
+        }
+        GroupKind::Classic => (state == "Stable" && !is_subscribed()).then_some(commits.last),
+        GroupKind::Connect | GroupKind::ClassicOther => None,
+        GroupKind::Consumer => (members == 0 || !is_subscribed()).then_some(commits.last),
+    }
+}
+
+fn fix(group: &GroupFacts) -> Fix {
+    // Only where the clock counts from the last commit does another commit help.
+    if group.kind == Some(GroupKind::Classic) || group.members != Some(0) {
+        let keep = format!(
+            "start a member of {} that subscribes to these topics, or keep its offsets: milepost group snapshot create {}",
+            group.group, group.group
+        );
+        return Fix::ByHand(keep);
+    }
+    Fix::milepost(&["group", "reset", &group.group, "+0", "--all"])
+}
+
+#[cfg(test)]
+mod tests {
+    use milepost_model::Timestamp;
+
+    use super::RULE;
+    use crate::facts::GroupKind;
+    use crate::testing::{DAY_MS, NOW, said};
+
+    /// A group without members whose last commit is so old; retention is seven days.
+    fn with(kind: GroupKind, age_ms: i64, empty_ms: Option<i64>) -> Vec<String> {
+        said(&RULE, |facts| {
+            let group = &mut facts.groups[0];
+            (group.kind, group.state, group.members) = (Some(kind), Some("Empty".to_owned()), Some(0));
+            group.empty_since = empty_ms.map(|ms| Timestamp(NOW.0 - ms));
+            group.partitions[0].commits.as_mut().unwrap().last = Timestamp(NOW.0 - age_ms);
+        })
+    }
+
+    #[test]
+    fn an_end_within_a_day_is_found_with_its_date() {
+        let found = ["the offsets of 1 of 1 partitions expire from 2023-11-15T10:13:20Z on, in 12 hours"];
+        let old_ms = 6 * DAY_MS + DAY_MS / 2;
+        assert_eq!(with(GroupKind::OffsetsOnly, old_ms, None), found);
+        assert_eq!(with(GroupKind::Consumer, old_ms, None), found);
+        assert_eq!(with(GroupKind::Classic, old_ms, Some(old_ms)), found);
+        assert!(with(GroupKind::OffsetsOnly, 5 * DAY_MS, None).is_empty());
+        // It counts from when the last member left.
+        assert!(with(GroupKind::Classic, old_ms, Some(DAY_MS)).is_empty());
+    }
+
+    #[test]
+    fn a_group_with_members_loses_only_what_it_does_not_subscribe_to() {
+        let with = |topic: &str| {
+            said(&RULE, |facts| {
+                let group = &mut facts.groups[0];
+                group.subscribed = Some([topic.to_owned()].into());
+                group.partitions[0].commits.as_mut().unwrap().last = Timestamp(NOW.0 - 7 * DAY_MS);
+            })
+        };
+        assert_eq!(
+            with("other"),
+            ["the offsets of 1 of 1 partitions expire from 2023-11-14T22:13:20Z on, in 0 s"]
+        );
+        assert!(with("t").is_empty());
+    }
+}
