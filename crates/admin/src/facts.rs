@@ -128,17 +128,22 @@ impl Totals {
     pub fn of<'a>(partitions: impl IntoIterator<Item = &'a PartitionFacts>) -> Self {
         let mut totals = Self::default();
         for one in partitions {
-            totals.partitions += 1;
-            match one.lag() {
-                Lag::Behind(count) => totals.lag = totals.lag.saturating_add(count),
-                Lag::BeyondEnd(_) => totals.beyond_end += 1,
-                Lag::Never => totals.never += 1,
-                Lag::Unknown(_) => totals.unknown += 1,
-            }
-            let stable = one.stable_lag().and_then(|lag| lag.behind());
-            totals.stable_lag = totals.stable_lag.saturating_add(stable.unwrap_or(0));
+            totals.count(&one.lag(), one.stable_lag().and_then(|lag| lag.behind()));
         }
         totals
+    }
+
+    /// Counts one more partition, with its lag to the high watermark, and the one to the last stable offset where that is
+    /// known.
+    pub(crate) fn count(&mut self, lag: &Lag, stable_lag: Option<i64>) {
+        self.partitions += 1;
+        self.stable_lag = self.stable_lag.saturating_add(stable_lag.unwrap_or(0));
+        match lag {
+            Lag::Behind(count) => self.lag = self.lag.saturating_add(*count),
+            Lag::BeyondEnd(_) => self.beyond_end += 1,
+            Lag::Never => self.never += 1,
+            Lag::Unknown(_) => self.unknown += 1,
+        }
     }
 }
 

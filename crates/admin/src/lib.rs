@@ -22,6 +22,7 @@ mod reason;
 pub mod snapshot;
 pub mod target;
 mod topic_filter;
+pub mod watch;
 
 pub use facts::{GroupFacts, LogFacts, Logs, PartitionFacts, Position, Totals};
 pub use lag::{Lag, Standing};

@@ -84,6 +84,12 @@ impl Cluster {
         self.options.timeout = timeout;
     }
 
+    /// The addresses by which it was found.
+    #[must_use]
+    pub fn bootstrap(&self) -> &[Address] {
+        &self.bootstrap
+    }
+
     /// How it is talked to.
     #[must_use]
     pub fn options(&self) -> &Options {
