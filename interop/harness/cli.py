@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 from harness import asked
+from harness.screen import Screen
 
 SECONDS = 120
 
@@ -99,6 +100,14 @@ class Cli:
             text=True,
         )
         one = Running(process)
+        self.running.append(one)
+        return one
+
+    def screen(self, *arguments, width=120, height=20, **variables):
+        """Starts the program on a terminal."""
+        asked.told("milepost")
+        environment = {**self.environment, "TERM": "xterm-256color", **variables}
+        one = Screen([self.binary, *arguments], environment, width, height)
         self.running.append(one)
         return one
 

@@ -102,9 +102,9 @@ pub(crate) fn parse_seconds_or_none(said: &str) -> Result<Duration, String> {
     if said.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { parse_seconds(said) }
 }
 
-/// How long something may take.
+/// How long something may take, in seconds with or without their unit.
 pub(crate) fn parse_seconds(said: &str) -> Result<Duration, String> {
-    match said.parse::<f64>() {
+    match said.strip_suffix('s').unwrap_or(said).parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= LONGEST_SECONDS => Ok(Duration::from_secs_f64(seconds)),
         _ => Err(format!("not a number of seconds above 0 and up to {LONGEST_SECONDS}")),
     }

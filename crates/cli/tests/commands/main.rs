@@ -20,3 +20,4 @@ mod reaching;
 mod scale;
 mod support;
 mod topics;
+mod watching;

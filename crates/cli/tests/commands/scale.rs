@@ -64,6 +64,7 @@ fn many_groups_are_described_with_bounded_memory() {
     for arguments in [
         ["group", "list", "--lag", "--format", "json"].as_slice(),
         &["group", "describe", "--all", "--format", "json"],
+        &["group", "watch", "--format", "json", "--count", "1"],
     ] {
         let begin = Instant::now();
         let (text, peak) = measured(&server, arguments);

@@ -15,6 +15,7 @@ mod snapshot;
 mod state;
 mod transfer;
 mod undelete;
+mod watch;
 mod words;
 
 use clap::Subcommand;
@@ -35,6 +36,8 @@ pub(crate) enum Group {
     Members(members::Members),
     /// Shows the state, coordinator and epochs of groups.
     State(state::State),
+    /// Watches groups on the terminal: how far behind they are, how fast they read, when they will have caught up.
+    Watch(watch::Watch),
     /// Shows the records just before and after where a group is.
     Peek(peek::Peek),
     /// Moves a group to another place: earlier, later, to a time, to where another group is.
@@ -65,6 +68,7 @@ pub(crate) fn run(group: &Group) -> Result<(), Failure> {
         Group::Describe(describe) => describe::run(describe),
         Group::Members(members) => members::run(members),
         Group::State(state) => state::run(state),
+        Group::Watch(watch) => watch::run(watch),
         Group::Peek(peek) => peek::run(peek),
         Group::Reset(reset) => reset::run(reset),
         Group::Create(create) => reset::run_create(create),

@@ -11,7 +11,7 @@ use super::words;
 use crate::failure::Failure;
 
 /// What groups must be like.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Filter {
     /// Only groups in whose names this regular expression is found.
     #[arg(long = "match", short = 'm', value_name = "REGEX")]
@@ -52,7 +52,7 @@ impl Filter {
 }
 
 /// Groups by name, or all that are like something.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Selection {
     /// The groups.
     #[arg(value_name = "GROUP")]
@@ -67,22 +67,36 @@ pub(crate) struct Selection {
 impl Selection {
     /// The names of the groups, in order, and what kept some brokers from saying theirs.
     pub(crate) fn names(&self, cluster: &mut Cluster) -> Result<(Vec<String>, Vec<ClientError>), Failure> {
-        if !self.names.is_empty() {
-            if self.filter.is_said() {
-                return Err(Failure::Usage(
-                    "groups are named, or chosen by what they are like, but not both".to_owned(),
-                ));
-            }
+        self.check()?;
+        if !self.is_by_name() && !self.all && !self.filter.is_said() {
+            return Err(Failure::Usage("no group is named; say --all for all of them".to_owned()));
+        }
+        Ok(self.names_or_all(cluster)?)
+    }
+
+    /// As [`Selection::names`] once it was checked, where all groups are meant if nothing is said.
+    pub(super) fn names_or_all(
+        &self,
+        cluster: &mut Cluster,
+    ) -> Result<(Vec<String>, Vec<ClientError>), ClientError> {
+        if self.is_by_name() {
             let mut names = self.names.clone();
             names.sort();
             names.dedup();
             return Ok((names, Vec::new()));
         }
-        if !self.all && !self.filter.is_said() {
-            return Err(Failure::Usage("no group is named; say --all for all of them".to_owned()));
-        }
         let listed = self.filter.list(cluster)?;
         Ok((listed.groups.into_keys().collect(), listed.refused))
+    }
+
+    /// Whether groups are chosen in one way only.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.is_by_name() && self.filter.is_said() {
+            return Err(Failure::Usage(
+                "groups are named, or chosen by what they are like, but not both".to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Describes the groups in order, so many at once as one round of requests takes. Says of which it could not, and which

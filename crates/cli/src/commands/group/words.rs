@@ -40,14 +40,18 @@ pub(super) fn lag_number(lag: Option<&Lag>) -> Value {
 
 /// What is to be thought of a partition.
 pub(super) fn standing(one: &PartitionFacts) -> Cell {
-    let standing = one.standing();
+    standing_because(one.standing(), why(one))
+}
+
+/// What is to be thought of a partition, and why that cannot be said.
+pub(super) fn standing_because(standing: Standing, reason: Option<&Reason>) -> Cell {
     let tone = match standing {
         Standing::Inside => Tone::Good,
         Standing::NeverCommitted => Tone::Plain,
         Standing::Unknown => Tone::Warning,
         Standing::BelowStart | Standing::BeyondEnd | Standing::Gone => Tone::Bad,
     };
-    let words = match (standing, why(one)) {
+    let words = match (standing, reason) {
         (Standing::Unknown, Some(reason)) => format!("unknown: {reason}"),
         _ => standing.words().to_owned(),
     };

@@ -1,0 +1,86 @@
+//! The terminal as long as it is drawn on. However that ends, it is as it was before: by the end of [`Screen`], which
+//! also comes with an error or a panic, and by the panic's own hook, so that its message can be read.
+
+use std::io::{self, BufWriter, Stdout, Write as _};
+use std::panic;
+use std::sync::Once;
+use std::time::Duration;
+
+use crossterm::cursor::Show;
+use crossterm::event::{self, Event};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::backend::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+
+use crate::failure::Failure;
+
+/// The screen of a terminal.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    pub(super) fn open() -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Failed(format!("the terminal cannot be drawn on: {error}"));
+        restore_before_a_panic_is_told();
+        enable_raw_mode().map_err(failed)?;
+        let opened = Self::on_the_alternate_screen();
+        if opened.is_err() {
+            restore();
+        }
+        opened.map_err(failed)
+    }
+
+    fn on_the_alternate_screen() -> io::Result<Self> {
+        execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
+        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))? })
+    }
+
+    pub(super) fn size(&self) -> Result<(u16, u16), Failure> {
+        let size = self.terminal.size().map_err(|error| Failure::output(&error))?;
+        Ok((size.width, size.height))
+    }
+
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), Failure> {
+        self.terminal.draw(draw).map(drop).map_err(|error| Failure::output(&error))
+    }
+
+    /// The next event, if one comes within that time.
+    pub(super) fn event(within: Duration) -> Result<Option<Event>, Failure> {
+        let read = || if event::poll(within)? { event::read().map(Some) } else { Ok(None) };
+        match read() {
+            // A signal; whoever waits for it looks at its flag.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            other => other.map_err(|error| Failure::Failed(format!("keys cannot be read: {error}"))),
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Puts the terminal back. What goes wrong has nobody left to be told.
+fn restore() {
+    let mut stdout = io::stdout();
+    let _ = queue!(stdout, LeaveAlternateScreen, Show);
+    let _ = stdout.flush();
+    let _ = disable_raw_mode();
+}
+
+fn restore_before_a_panic_is_told() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let tell = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            restore();
+            tell(panic);
+        }));
+    });
+}
