@@ -111,8 +111,9 @@ class Reader:
 class Connection:
     """One connection. Requests may be sent ahead; answers must come back in order."""
 
-    def __init__(self, bootstrap, timeout=10):
+    def __init__(self, bootstrap, timeout=10, client_id=BY_HAND):
         host, port = bootstrap.rsplit(":", 1)
+        self.client_id = client_id
         self.socket = socket.create_connection((host, int(port)), timeout=timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.correlation_ids = []
@@ -136,7 +137,7 @@ class Connection:
         correlation_id = self.next_id
         self.next_id += 1
         self.correlation_ids.append(correlation_id)
-        content = i16(api) + i16(version) + i32(correlation_id) + text(BY_HAND) + body
+        content = i16(api) + i16(version) + i32(correlation_id) + text(self.client_id) + body
         return i32(len(content)) + content
 
     def send(self, api, version, body):

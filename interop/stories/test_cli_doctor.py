@@ -5,12 +5,18 @@ import json
 import pytest
 
 from harness import batches, wire, wire_admin
+from harness.cli import Cli
+from harness.tools import Shell
 from harness.wire import array, i32, i64, text
 
 # Before version 5 a commit may say how long it is to be kept.
 KEPT_UNTIL_VERSION = 4
 RECORDS = 10
 LOOK_SECONDS = 5
+OFFSETS_TOPIC = "__consumer_offsets"
+SEGMENT_BYTES = 1 << 20
+# Whoever calls itself so may write to topics of the cluster's own.
+ADMIN_CLIENT_ID = "__admin_client"
 
 
 def found(cli, *arguments):
@@ -72,3 +78,42 @@ def test_what_goes_on_between_two_looks(cli, server, topic):
     assert ("stuck-rebalance", well) not in said
     assert "deletion came 3 records closer" in said[("shrinking-margin", losing)], ran
     assert not [rule for rule, _ in found(cli, losing) if rule in ("stuck-rebalance", "shrinking-margin")]
+
+
+@pytest.mark.parametrize(
+    "own_server",
+    [
+        {
+            "settings": {
+                "offsets.topic.num.partitions": "1",
+                "offsets.topic.segment.bytes": str(SEGMENT_BYTES),
+                # The cleaner is not told to work as long as the story goes on.
+                "log.cleaner.backoff.ms": "3600000",
+            }
+        }
+    ],
+    indirect=True,
+)
+def test_a_log_of_offsets_that_nobody_cleans_and_nobody_can_read(own_server, pytestconfig, tools, name):
+    cli = Cli(pytestconfig.getoption("--cli"), own_server)
+    Shell(tools, own_server).create(name, 1)
+    with own_server.connect() as connection:
+        wire.find_coordinator(connection, name)
+        commits = 4 * SEGMENT_BYTES // 4000 + 50
+        for number in range(commits):
+            codes = wire.commit(connection, name, {(name, 0): (0, "x" * 4000)})
+            assert set(codes.values()) == {wire.NO_ERROR}
+            if number == 100:
+                assert {"offsets-topic-not-cleaned", "undecodable-records"} & rules(cli, name) == set()
+    assert "offsets-topic-not-cleaned" in rules(cli, name)
+    # A committed offset of a version that nobody knows yet.
+    key = b"\0\1" + text(name) + text(name) + i32(0)
+    with own_server.connect(client_id=ADMIN_CLIENT_ID) as connection:
+        batch = batches.batch([b"\0\x63what is to come"], keys=[key])
+        assert wire.produce(connection, OFFSETS_TOPIC, 0, batch)[0] == wire.NO_ERROR
+    assert "undecodable-records" in rules(cli, name)
+    cli.end()
+
+
+def rules(cli, group):
+    return {rule for rule, _ in found(cli, group)}

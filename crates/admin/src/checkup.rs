@@ -17,6 +17,8 @@ use crate::reason::{Cause, Reason};
 const OFFSETS_TOPIC: &str = "__consumer_offsets";
 /// How brokers refuse an offset that an open transaction is about to change.
 const UNSTABLE: &str = "UNSTABLE_OFFSET_COMMIT";
+/// How they refuse whoever may not look at a topic.
+const FORBIDDEN_TOPIC: &str = "TOPIC_AUTHORIZATION_FAILED";
 const MINUTE_MS: i64 = 60_000;
 /// How much of what one broker was asked about is named when it does not answer.
 const NAMES_SHOWN: usize = 5;
@@ -26,8 +28,9 @@ const NAMES_SHOWN: usize = 5;
 pub struct Checkup {
     /// What is known.
     pub facts: doctor::Facts,
-    /// What could not be seen for another reason than that a broker does not answer.
-    refused: Vec<Reason>,
+    /// What could not be seen for another reason than that a broker does not answer, each once and in the order in which it
+    /// came: by the words, its place, and Kafka's name of the error.
+    refused: BTreeMap<String, (usize, Cause)>,
     /// By how a broker failed to answer: what it was asked about.
     unanswered: BTreeMap<String, BTreeSet<String>>,
 }
@@ -54,15 +57,23 @@ impl Checkup {
             Cause::Unreachable => {
                 self.unanswered.entry(reason.words).or_default().insert(what.to_owned());
             }
-            Cause::Refused(_) | Cause::Other if self.refused.contains(&reason) => {}
-            Cause::Refused(_) | Cause::Other => self.refused.push(reason),
+            Cause::Refused(_) | Cause::Other => {
+                let place = self.refused.len();
+                self.refused.entry(reason.words).or_insert((place, reason.cause));
+            }
         }
     }
 
     /// What could not be seen, and why. What one broker keeps from being seen is one reason, however much it is.
     #[must_use]
     pub fn unseen(&self) -> Vec<Reason> {
-        let mut unseen = self.refused.clone();
+        let mut refused: Vec<_> = self.refused.iter().collect();
+        refused.sort_by_key(|(_, (place, _))| *place);
+        let reason = |(words, (_, cause)): (&String, &(usize, Cause))| Reason {
+            words: words.clone(),
+            cause: cause.clone(),
+        };
+        let mut unseen: Vec<Reason> = refused.into_iter().map(reason).collect();
         for (words, what) in &self.unanswered {
             let named: Vec<&str> = what.iter().map(String::as_str).take(NAMES_SHOWN).collect();
             let more = match what.len() - named.len() {
@@ -132,8 +143,14 @@ impl Checkup {
             for one in &group.partitions {
                 let log =
                     one.log.as_ref().err().filter(|reason| group.unknown.is_none() && !reason.is_gone());
-                if let Some(reason) = log {
-                    self.miss(&one.partition.to_string(), reason.clone());
+                match log {
+                    // What one may not see of a topic, one may not see of all its partitions.
+                    Some(reason) if reason.code() == Some(FORBIDDEN_TOPIC) => {
+                        let words = reason.words.replace(&one.partition.to_string(), &one.partition.topic);
+                        self.miss(&one.partition.topic, Reason { words, cause: reason.cause.clone() });
+                    }
+                    Some(reason) => self.miss(&one.partition.to_string(), reason.clone()),
+                    None => {}
                 }
             }
             let partitions = group.partitions.iter();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Args, ValueEnum};
 use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
 use milepost_admin::plan::Presence;
-use milepost_admin::{GroupFacts, Lag, PartitionFacts, Reason, TopicFilter, Totals};
+use milepost_admin::{Cause, GroupFacts, Lag, PartitionFacts, Reason, TopicFilter, Totals};
 use serde_json::{Map, Value, json};
 
 use super::select::Selection;
@@ -155,7 +155,26 @@ fn what_is_wrong(group: &GroupFacts, selection: &Selection) -> Vec<Reason> {
             }
         }
     }
+    wrong.extend(unanswered(group));
     wrong
+}
+
+/// Brokers that did not say where the logs of some partitions end.
+fn unanswered(group: &GroupFacts) -> Vec<Reason> {
+    let mut silent: BTreeMap<&str, (&PartitionFacts, usize)> = BTreeMap::new();
+    for one in group.partitions.iter().filter(|_| group.unknown.is_none()) {
+        if let Err(Reason { words, cause: Cause::Unreachable }) = &one.log {
+            silent.entry(words).or_insert((one, 0)).1 += 1;
+        }
+    }
+    let reason = |(words, (first, count)): (&str, (&PartitionFacts, usize))| Reason {
+        words: match count {
+            1 => format!("{}: {}: {words}", group.group, first.partition),
+            _ => format!("{}: {} and {} more: {words}", group.group, first.partition, count - 1),
+        },
+        cause: Cause::Unreachable,
+    };
+    silent.into_iter().map(reason).collect()
 }
 
 fn columns(by: By, time_lag: Shown) -> Vec<(&'static str, Shown)> {
