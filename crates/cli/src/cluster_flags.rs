@@ -34,9 +34,10 @@ pub(crate) struct ClusterFlags {
     /// A properties file of a Java or librdkafka client, for the same settings.
     #[arg(long, value_name = "FILE")]
     client_config: Option<PathBuf>,
-    /// How long one step may take before the command gives up: attempts, waits for a leader, and all.
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
-    timeout: Duration,
+    /// How long one step may take before the command gives up: attempts, waits for a leader, and all. If not said: 30, and 5
+    /// for group watch, which tries again.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
 }
 
 /// What the output looks like.
@@ -51,16 +52,22 @@ pub(crate) enum Format {
 impl ClusterFlags {
     /// Connects. From here on Ctrl-C ends what waits.
     pub(crate) fn connect(&self) -> Result<Cluster, Failure> {
+        self.connect_for_steps_of(Options::default().timeout)
+    }
+
+    /// As [`ClusterFlags::connect`], for steps that may take this long if nothing else is said.
+    pub(crate) fn connect_for_steps_of(&self, timeout: Duration) -> Result<Cluster, Failure> {
         let settings = ClientSettings::of(self.said()?)?;
         let variable = std::env::var(BOOTSTRAP_VARIABLE).ok().filter(|said| !said.is_empty());
         let bootstrap = self.bootstrap.clone().or(settings.bootstrap).or(variable);
         let bootstrap = Address::parse_list(bootstrap.as_deref().unwrap_or(DEFAULT_BOOTSTRAP))?;
         let stop = interrupt::catch()?;
         let defaults = Options::default();
+        let timeout = self.timeout.unwrap_or(timeout);
         let options = Options {
             client_id: settings.client_id.unwrap_or(defaults.client_id),
-            timeout: self.timeout,
-            connect_timeout: self.timeout.min(defaults.connect_timeout),
+            timeout,
+            connect_timeout: timeout.min(defaults.connect_timeout),
             security: settings.security,
             stop,
         };

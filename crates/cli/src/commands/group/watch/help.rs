@@ -24,7 +24,7 @@ S r                    sort the other way round
 l                      only groups with lag, or all
 p                      pause, go on
 space R                look now
-q Ctrl-C               quit
+q Ctrl-C               quit; Ctrl-Z suspends
 
 A dash is a number that nobody knows; 0 is a number. Rates are records a second
 over the last 15 to 30 seconds, and CATCH-UP is lag / (consumed - produced):

@@ -16,6 +16,8 @@ pub(super) enum Press {
     Backspace,
     /// Ctrl-C, which is no signal while keys are read one by one.
     Interrupt,
+    /// Ctrl-Z, likewise.
+    Suspend,
     Char(char),
 }
 
@@ -27,6 +29,7 @@ pub(super) fn press(event: KeyEvent) -> Option<Press> {
     let with = |modifier| event.modifiers.contains(modifier);
     Some(match event.code {
         KeyCode::Char('c') if with(KeyModifiers::CONTROL) => Press::Interrupt,
+        KeyCode::Char('z') if with(KeyModifiers::CONTROL) => Press::Suspend,
         KeyCode::Char(_) if with(KeyModifiers::CONTROL) || with(KeyModifiers::ALT) => return None,
         KeyCode::Char(char) => Press::Char(char),
         KeyCode::Up => Press::Up,
@@ -52,6 +55,7 @@ mod tests {
         assert_eq!(pressed(KeyCode::Char('c'), KeyModifiers::NONE), Some(Press::Char('c')));
         assert_eq!(pressed(KeyCode::Char('G'), KeyModifiers::SHIFT), Some(Press::Char('G')));
         assert_eq!(pressed(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Press::Interrupt));
+        assert_eq!(pressed(KeyCode::Char('z'), KeyModifiers::CONTROL), Some(Press::Suspend));
         assert_eq!(pressed(KeyCode::Char('q'), KeyModifiers::CONTROL), None);
         assert_eq!(pressed(KeyCode::F(1), KeyModifiers::NONE), None);
     }

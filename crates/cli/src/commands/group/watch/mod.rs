@@ -57,6 +57,10 @@ JSON, one object a line for each look: {\"version\", \"time_ms\", \"groups\": [{
 /// The shortest time between two looks: what a person can still follow, and a cluster does not mind.
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
+/// How long a step of a look may take if nothing else is said. The next look tries again, and until then it is said what is
+/// wrong.
+const STEP: Duration = Duration::from_secs(5);
+
 /// The flags of `group watch`.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -96,7 +100,7 @@ pub(super) fn run(watch: &Watch) -> Result<(), Failure> {
             ));
         }
     }
-    let cluster = watch.cluster.connect()?;
+    let cluster = watch.cluster.connect_for_steps_of(STEP)?;
     let subject = Subject { selection: watch.selection.clone(), topics: watch.topics.clone() };
     match watch.format {
         Format::Text => screen::run(watch, cluster, subject),

@@ -34,6 +34,7 @@ pub(super) fn run(watch: &Watch, cluster: Cluster, subject: Subject) -> Result<(
         stop: stop.clone(),
         begin,
         is_changed: true,
+        is_suspended: false,
         is_over: false,
     };
     let outcome = watching.turn(&mut screen);
@@ -49,6 +50,7 @@ struct Watching {
     begin: Instant,
     /// Whether the screen shows something else than the state.
     is_changed: bool,
+    is_suspended: bool,
     is_over: bool,
 }
 
@@ -66,6 +68,10 @@ impl Watching {
             // Being stopped is how it ends.
             if self.is_over || self.stop.is_set() {
                 return Ok(());
+            }
+            if std::mem::take(&mut self.is_suspended) {
+                screen.suspend()?;
+                self.is_changed = true;
             }
             let now = self.begin.elapsed();
             if std::mem::take(&mut self.is_changed) || now.saturating_sub(drawn_at) >= AGEING {
@@ -97,6 +103,7 @@ impl Watching {
         self.is_changed |= !matches!(event, Event::Tick);
         match self.state.on(self.begin.elapsed(), event) {
             Some(Effect::Look) => self.looker.ask(),
+            Some(Effect::Suspend) => self.is_suspended = true,
             Some(Effect::Quit) => self.is_over = true,
             None => {}
         }

@@ -36,6 +36,8 @@ pub(super) enum Event {
 pub(super) enum Effect {
     /// Ask the cluster.
     Look,
+    /// Let the shell have the terminal until it gives it back.
+    Suspend,
     /// End.
     Quit,
 }
@@ -143,6 +145,7 @@ impl State {
     fn press(&mut self, press: Press) -> Option<Effect> {
         match (self.mode, press) {
             (_, Press::Interrupt) => return Some(Effect::Quit),
+            (_, Press::Suspend) => return Some(Effect::Suspend),
             (Mode::Help, Press::Char('q')) => return Some(Effect::Quit),
             (Mode::Help, _) => self.mode = Mode::Browse,
             (Mode::Filter, press) => self.edit(press),

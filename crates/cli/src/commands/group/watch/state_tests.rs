@@ -212,6 +212,15 @@ fn every_way_to_quit() {
 }
 
 #[test]
+fn the_shell_gets_the_terminal_whatever_is_shown() {
+    let mut played = watching();
+    for key in [Press::Char('?'), Press::Char('/'), Press::Escape] {
+        assert_eq!(played.press(Press::Suspend), Some(Effect::Suspend));
+        assert_eq!(played.press(key), None);
+    }
+}
+
+#[test]
 fn ten_thousand_groups_are_moved_through() {
     let mut played = Played::on_screen(80, 20);
     let named = |number: i64| group(&format!("g-{number:05}"), "Empty", vec![partition(0, Some(0), number)]);

@@ -14,30 +14,30 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
+use signal_hook::consts::SIGTSTP;
 
 use crate::failure::Failure;
 
+type Drawn = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
 /// The screen of a terminal.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Drawn,
 }
 
 impl Screen {
     /// Takes the terminal over.
     pub(super) fn open() -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::Failed(format!("the terminal cannot be drawn on: {error}"));
         restore_before_a_panic_is_told();
-        enable_raw_mode().map_err(failed)?;
-        let opened = Self::on_the_alternate_screen();
-        if opened.is_err() {
-            restore();
-        }
-        opened.map_err(failed)
+        Ok(Self { terminal: take_over()? })
     }
 
-    fn on_the_alternate_screen() -> io::Result<Self> {
-        execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
-        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))? })
+    /// Gives the terminal back, stops as other programs do at Ctrl-Z, and takes it over again when told to go on.
+    pub(super) fn suspend(&mut self) -> Result<(), Failure> {
+        restore();
+        signal_hook::low_level::raise(SIGTSTP).map_err(|error| failed(&error))?;
+        self.terminal = take_over()?;
+        Ok(())
     }
 
     pub(super) fn size(&self) -> Result<(u16, u16), Failure> {
@@ -64,6 +64,22 @@ impl Drop for Screen {
     fn drop(&mut self) {
         restore();
     }
+}
+
+fn take_over() -> Result<Drawn, Failure> {
+    let begin = || {
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
+        Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))
+    };
+    begin().map_err(|error| {
+        restore();
+        failed(&error)
+    })
+}
+
+fn failed(error: &io::Error) -> Failure {
+    Failure::Failed(format!("the terminal cannot be drawn on: {error}"))
 }
 
 /// Puts the terminal back. What goes wrong has nobody left to be told.
