@@ -4,6 +4,7 @@
 use std::io::{self, BufWriter, Stdout, Write as _};
 use std::panic;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossterm::cursor::Show;
@@ -17,6 +18,9 @@ use ratatui::{Frame, Terminal};
 use signal_hook::consts::SIGTSTP;
 
 use crate::failure::Failure;
+
+/// Whether the terminal is ours. A panic in another thread gives it back too, and after that nobody draws on what it says.
+static IS_OURS: AtomicBool = AtomicBool::new(false);
 
 type Drawn = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
@@ -46,6 +50,9 @@ impl Screen {
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), Failure> {
+        if !IS_OURS.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         self.terminal.draw(draw).map(drop).map_err(|error| Failure::output(&error))
     }
 
@@ -67,6 +74,7 @@ impl Drop for Screen {
 }
 
 fn take_over() -> Result<Drawn, Failure> {
+    IS_OURS.store(true, Ordering::SeqCst);
     let begin = || {
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
@@ -82,8 +90,11 @@ fn failed(error: &io::Error) -> Failure {
     Failure::Failed(format!("the terminal cannot be drawn on: {error}"))
 }
 
-/// Puts the terminal back. What goes wrong has nobody left to be told.
+/// Puts the terminal back, once. What goes wrong has nobody left to be told.
 fn restore() {
+    if !IS_OURS.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let mut stdout = io::stdout();
     let _ = queue!(stdout, LeaveAlternateScreen, Show);
     let _ = stdout.flush();
