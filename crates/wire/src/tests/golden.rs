@@ -18,13 +18,13 @@ use crate::{
 
 const TOPIC: TopicId = TopicId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-fn bytes(hex: &str) -> Vec<u8> {
+pub(super) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|c| c.to_digit(16)).collect();
     digits.chunks(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap()).collect()
 }
 
 #[track_caller]
-fn assert_body<'a, M: Message<'a> + PartialEq + std::fmt::Debug>(
+pub(super) fn assert_body<'a, M: Message<'a> + PartialEq + std::fmt::Debug>(
     message: &M,
     version: i16,
     expected: &'a [u8],

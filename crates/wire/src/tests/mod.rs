@@ -2,6 +2,7 @@
 
 mod differential;
 mod golden;
+mod golden_groups;
 mod hostile;
 mod notation;
 mod round_trip;
@@ -27,13 +28,21 @@ pub(super) struct Case {
 }
 
 macro_rules! cases {
-    ($($module:ident: $request:ident, $response:ident;)+) => {
+    ($($module:ident: $request:ident, $response:ident;)+
+    @without_reference
+    $($alone:ident: $alone_request:ident, $alone_response:ident;)+) => {
         pub(super) fn cases() -> Vec<Case> {
-            use crate::messages::{$($module::{$request, $response}),+};
-            vec![$(cases!(@one $request, true), cases!(@one $response, false)),+]
+            use crate::messages::{$($module::{$request, $response}),+, $($alone::{$alone_request, $alone_response}),+};
+            vec![
+                $(
+                    cases!(@one $request, true, differential::reference::<kafka_protocol::messages::$request>),
+                    cases!(@one $response, false, differential::reference::<kafka_protocol::messages::$response>),
+                )+
+                $(cases!(@one $alone_request, true, |_, _| None), cases!(@one $alone_response, false, |_, _| None),)+
+            ]
         }
     };
-    (@one $name:ident, $is_request:literal) => {
+    (@one $name:ident, $is_request:literal, $reference:expr) => {
         Case {
             name: stringify!($name),
             api: <$name as crate::Message>::API,
@@ -54,7 +63,7 @@ macro_rules! cases {
                 crate::Message::encode(&message, &mut again, version).expect("what was decoded has bytes");
                 Ok((crate::field::Field::sketch(&message), again))
             },
-            reference: differential::reference::<kafka_protocol::messages::$name>,
+            reference: $reference,
         }
     };
 }
@@ -63,6 +72,7 @@ cases! {
     add_offsets_to_txn: AddOffsetsToTxnRequest, AddOffsetsToTxnResponse;
     add_partitions_to_txn: AddPartitionsToTxnRequest, AddPartitionsToTxnResponse;
     alter_configs: AlterConfigsRequest, AlterConfigsResponse;
+    alter_share_group_offsets: AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse;
     api_versions: ApiVersionsRequest, ApiVersionsResponse;
     consumer_group_describe: ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse;
     consumer_group_heartbeat: ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse;
@@ -70,12 +80,14 @@ cases! {
     create_topics: CreateTopicsRequest, CreateTopicsResponse;
     delete_groups: DeleteGroupsRequest, DeleteGroupsResponse;
     delete_records: DeleteRecordsRequest, DeleteRecordsResponse;
+    delete_share_group_offsets: DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse;
     delete_topics: DeleteTopicsRequest, DeleteTopicsResponse;
     describe_cluster: DescribeClusterRequest, DescribeClusterResponse;
     describe_configs: DescribeConfigsRequest, DescribeConfigsResponse;
     describe_groups: DescribeGroupsRequest, DescribeGroupsResponse;
     describe_log_dirs: DescribeLogDirsRequest, DescribeLogDirsResponse;
     describe_producers: DescribeProducersRequest, DescribeProducersResponse;
+    describe_share_group_offsets: DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse;
     describe_topic_partitions: DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse;
     describe_transactions: DescribeTransactionsRequest, DescribeTransactionsResponse;
     elect_leaders: ElectLeadersRequest, ElectLeadersResponse;
@@ -99,9 +111,13 @@ cases! {
     produce: ProduceRequest, ProduceResponse;
     sasl_authenticate: SaslAuthenticateRequest, SaslAuthenticateResponse;
     sasl_handshake: SaslHandshakeRequest, SaslHandshakeResponse;
+    share_group_describe: ShareGroupDescribeRequest, ShareGroupDescribeResponse;
     sync_group: SyncGroupRequest, SyncGroupResponse;
     txn_offset_commit: TxnOffsetCommitRequest, TxnOffsetCommitResponse;
     write_txn_markers: WriteTxnMarkersRequest, WriteTxnMarkersResponse;
+
+    @without_reference
+    streams_group_describe: StreamsGroupDescribeRequest, StreamsGroupDescribeResponse;
 }
 
 impl Case {

@@ -124,7 +124,15 @@ fn the_table_is_that_of_kafka_4_4() {
 
 #[test]
 fn what_is_only_known_is_not_served() {
-    let expected = [(17, 0, 1, None), (36, 0, 2, Some(2))];
+    let expected = [
+        (17, 0, 1, None),
+        (36, 0, 2, Some(2)),
+        (77, 1, 1, Some(0)),
+        (89, 0, 1, Some(0)),
+        (90, 0, 1, Some(0)),
+        (91, 0, 0, Some(0)),
+        (92, 0, 0, Some(0)),
+    ];
     let table: Vec<_> = KNOWN
         .iter()
         .map(|range| (range.key.code(), range.min_served, range.max, range.flexible_from))
