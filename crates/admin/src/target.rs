@@ -83,10 +83,11 @@ pub fn parse_time(said: &str, now: Timestamp) -> Option<Timestamp> {
     (moment >= 0).then_some(Timestamp(moment))
 }
 
-/// A moment in words that [`parse_time`] reads: `2026-01-31T12:00:00Z`.
+/// A moment in words that [`parse_time`] reads: `2026-01-31T12:00:00.000Z`, always to the millisecond, so that times in a column
+/// stand one below the other.
 #[must_use]
 pub fn write_time(time: Timestamp) -> String {
-    Civil::from_millisecond(time.0).map_or_else(|_| time.0.to_string(), |moment| moment.to_string())
+    Civil::from_millisecond(time.0).map_or_else(|_| time.0.to_string(), |moment| format!("{moment:.3}"))
 }
 
 #[cfg(test)]
@@ -150,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_written_time_is_read_back() {
-        assert_eq!(write_time(NOW), "2023-11-14T22:13:20Z");
+        assert_eq!(write_time(NOW), "2023-11-14T22:13:20.000Z");
+        assert_eq!(write_time(NOW.plus_ms(120)), "2023-11-14T22:13:20.120Z");
         assert_eq!(parse_time(&write_time(Timestamp(250)), NOW), Some(Timestamp(250)));
     }
 }

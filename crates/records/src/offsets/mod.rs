@@ -5,9 +5,11 @@
 //! file here, a variant of [`Key`] and of [`Record`], and an arm in each of their decoders.
 //!
 //! Types without a file (share and streams groups) are [`Key::Unknown`]: they are skipped by whoever
-//! replays, as Kafka does since KIP-915, and survive in the log untouched.
+//! replays, as Kafka does since KIP-915, and survive in the log untouched. Whoever shows them reads them as a
+//! [`described::DescribedRecord`].
 
 pub mod consumer_group;
+pub mod described;
 mod group_metadata;
 mod offset_commit;
 

@@ -5,6 +5,7 @@ use milepost_records::consumer_protocol::{AssignedTopic, Assignment, Subscriptio
 use milepost_records::offsets::consumer_group::{
     ConsumerGroupMemberMetadataValue, ConsumerGroupPart, ConsumerGroupRecord, OwnedTopicPartitions,
 };
+use milepost_records::offsets::described::{DescribedRecord, Value};
 use milepost_records::offsets::{GroupMetadataMember, GroupMetadataValue, OffsetCommitValue, Record};
 
 use super::field::Field;
@@ -241,4 +242,30 @@ fn owned(topic: &OwnedTopicPartitions) -> Field {
         fields.push(("assignmentEpochs", Field::list(epochs, |epoch| (*epoch).into())));
     }
     Field::Object(fields)
+}
+
+/// What a record of a share or streams group is about.
+pub(super) fn described_key(record: &DescribedRecord<'_>) -> Field {
+    let member = record.member.map(|member| ("memberId", member.into()));
+    Field::Object([("groupId", record.group.into())].into_iter().chain(member).collect())
+}
+
+/// What it says. `None` where it says that something is gone.
+pub(super) fn described_value(record: &DescribedRecord<'_>) -> Option<Field> {
+    record.value.as_ref().map(|fields| described_fields(fields))
+}
+
+fn described_fields(fields: &[(&'static str, Value<'_>)]) -> Field {
+    Field::Object(fields.iter().map(|(name, value)| (*name, described(value))).collect())
+}
+
+fn described(value: &Value<'_>) -> Field {
+    match value {
+        Value::Null => Field::Value(serde_json::Value::Null),
+        Value::Number(number) => (*number).into(),
+        Value::Text(text) => (*text).into(),
+        Value::Id(id) => id.to_string().into(),
+        Value::List(list) => Field::list(list, described),
+        Value::Structure(fields) => described_fields(fields),
+    }
 }

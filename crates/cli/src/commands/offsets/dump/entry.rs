@@ -5,6 +5,7 @@ use milepost_batch::{BatchView, ControlType};
 use milepost_model::{Offset, PartitionIndex, ProducerIdentity, Timestamp, TransactionEnd};
 use milepost_records::DecodeError;
 use milepost_records::offsets::Record;
+use milepost_records::offsets::described::DescribedRecord;
 
 use crate::failure::Failure;
 
@@ -25,6 +26,8 @@ pub(super) struct Entry<'a> {
 pub(super) enum What<'a> {
     /// A record, as its bytes say, and the bytes.
     Record { record: Result<Record<'a>, DecodeError>, key: Option<&'a [u8]>, value: Option<&'a [u8]> },
+    /// A record that nothing here acts on, and that is known all the same.
+    Described { record: DescribedRecord<'a>, key: &'a [u8], value: Option<&'a [u8]> },
     /// The end of a transaction.
     Marker { end: TransactionEnd, coordinator_epoch: i32 },
     /// A control record that means nothing here.
@@ -49,13 +52,37 @@ pub(super) struct Filter {
     pub(super) only: Option<Only>,
 }
 
+impl<'a> What<'a> {
+    fn of(key: Option<&'a [u8]>, value: Option<&'a [u8]>) -> Self {
+        let record = match (Record::decode(key, value), key) {
+            (Ok(Record::Unknown { record_type }), Some(key)) => match DescribedRecord::decode(key, value) {
+                Ok(Some(record)) => return Self::Described { record, key, value },
+                Ok(None) => Ok(Record::Unknown { record_type }),
+                Err(error) => Err(error),
+            },
+            (record, _) => record,
+        };
+        Self::Record { record, key, value }
+    }
+}
+
 impl<'a> Entry<'a> {
     pub(super) fn damaged(log: Option<PartitionIndex>, offset: Option<Offset>, reason: &str) -> Self {
         Self { log, offset, timestamp: None, producer: None, what: What::Damaged(reason.to_owned()) }
     }
 
-    fn record(&self) -> Option<&Record<'a>> {
-        if let What::Record { record: Ok(record), .. } = &self.what { Some(record) } else { None }
+    /// The group, and the topic, that it is about; none where that is not known.
+    fn about(&self) -> Option<(&'a str, Option<&'a str>)> {
+        match &self.what {
+            What::Record { record: Ok(record), .. } => match record {
+                Record::OffsetCommit { key, .. } => Some((key.group, Some(key.topic))),
+                Record::GroupMetadata { key, .. } => Some((key.group, None)),
+                Record::ConsumerGroup { key, .. } => Some((key.group, None)),
+                Record::Unknown { .. } => None,
+            },
+            What::Described { record, .. } => Some((record.group, None)),
+            What::Record { .. } | What::Marker { .. } | What::Control(_) | What::Damaged(_) => None,
+        }
     }
 }
 
@@ -97,7 +124,7 @@ pub(super) fn each(
             offset: Some(record.offset),
             timestamp: Some(record.timestamp).filter(|timestamp| timestamp.0 >= 0),
             producer,
-            what: What::Record { record: Record::decode(key, value), key, value },
+            what: What::of(key, value),
         })?;
     }
     Ok(())
@@ -107,13 +134,7 @@ impl Filter {
     /// Whether it is shown. Of what cannot be read it is not known what it is about.
     pub(super) fn takes(&self, entry: &Entry<'_>) -> bool {
         let is_open = self.groups.is_empty() && self.topics.is_empty() && self.only.is_none();
-        let Some(record) = entry.record() else { return is_open };
-        let (group, topic) = match record {
-            Record::OffsetCommit { key, .. } => (key.group, Some(key.topic)),
-            Record::GroupMetadata { key, .. } => (key.group, None),
-            Record::ConsumerGroup { key, .. } => (key.group, None),
-            Record::Unknown { .. } => return is_open,
-        };
+        let Some((group, topic)) = entry.about() else { return is_open };
         let is_kind = match self.only {
             None => true,
             Some(Only::Offsets) => topic.is_some(),

@@ -31,8 +31,9 @@ Formats:
            value (null: deleted); or error with key_base64 and value_base64; or marker; field names as in Kafka's schemas
   kafka    as the formatters of Kafka 4 (OffsetsMessageFormatter, GroupMetadataMessageFormatter), one object a line
   kafka3   as those of Kafka 3: [group,topic,partition]::OffsetAndMetadata(…) and group::GroupMetadata(…)
-Text and json show records of unknown types and such as cannot be read, with their bytes; the shapes of Kafka's formatters leave
-them out, as those do. A record within a transaction is shown whether or not that was committed; its marker follows.
+All types of Kafka 4.4 are known: committed offsets, and classic, consumer, share and streams groups. Text and json show records of
+other types and such as cannot be read, with their bytes; the shapes of Kafka's formatters show committed offsets and classic
+groups alone, as those do. A record within a transaction is shown whether or not that was committed; its marker follows.
 A path is a segment, a partition's folder, or a folder of these; files are only read. What a milepost server that was not stopped
 cleanly has in its journal alone is not in its segments.";
 

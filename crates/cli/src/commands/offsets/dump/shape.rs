@@ -60,6 +60,11 @@ fn text(entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
             let said = said.map_or_else(|| "deleted".to_owned(), |value| value.words());
             format!("{}  {about}  ->  {said}", decoded::name(record))
         }
+        What::Described { record, .. } => {
+            let said =
+                decoded::described_value(record).map_or_else(|| "deleted".to_owned(), |value| value.words());
+            format!("{}  {}  ->  {said}", record.name, decoded::described_key(record).words())
+        }
         What::Record { record: Err(error), key, value } => {
             format!("cannot be read: {error}  {}", raw(*key, *value))
         }
@@ -100,6 +105,14 @@ fn object(entry: &Entry<'_>) -> Field {
     }
     match &entry.what {
         What::Record { record, key, value } => record_fields(record, *key, *value, &mut fields),
+        What::Described { record, key, value } => {
+            fields.push(("type", number(Some(key)).into()));
+            fields.push(("name", record.name.into()));
+            fields.push(("key", decoded::described_key(record)));
+            fields.push(("version", value.map(|value| number(Some(value))).into()));
+            let said = decoded::described_value(record);
+            fields.push(("value", said.unwrap_or(Field::Value(Value::Null))));
+        }
         What::Marker { end, coordinator_epoch } => {
             fields.push(("marker", ended(*end).into()));
             fields.push(("coordinatorEpoch", (*coordinator_epoch).into()));

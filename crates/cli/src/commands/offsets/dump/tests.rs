@@ -73,9 +73,12 @@ fn batch() -> Vec<u8> {
         classic(vec![member]),
         classic(Vec::new()),
         (Some(key), Some(group)),
-        (Some(b"\0\x11\0\x01s".to_vec()), Some(b"new".to_vec())),
+        (Some(b"\0\x12\0\x01s".to_vec()), Some(b"new".to_vec())),
         (Some(b"\0\x01\0\x09".to_vec()), Some(b"\xff".to_vec())),
         (None, None),
+        (Some(b"\0\x0c\0\x02g4".to_vec()), Some(b"\0\0\0\0\0\x07\0".to_vec())),
+        (Some(b"\0\x13\0\x02g5\0\x01m".to_vec()), None),
+        (Some(b"\0\x0b\0\x02g4".to_vec()), Some(b"\0\0\0".to_vec())),
     ];
     let mut builder = BatchBuilder::new(BatchOptions::default());
     for (key, value) in &records {
@@ -104,7 +107,7 @@ fn all() -> Filter {
 
 #[test]
 fn as_text_nothing_is_left_out() {
-    let time = "2023-11-14T22:13:20Z";
+    let time = "2023-11-14T22:13:20.000Z";
     assert_eq!(
         shown(Shape::Text, &all()),
         [
@@ -129,11 +132,16 @@ fn as_text_nothing_is_left_out() {
                  currentStateTimestamp=1700000000000 members=[]"
             ),
             format!("2:15  {time}  ConsumerGroupMetadata  groupId=g3  ->  epoch=5 metadataHash=9"),
-            format!("2:16  {time}  unknown type 17  key_base64=\"ABEAAXM=\" value_base64=\"bmV3\""),
+            format!("2:16  {time}  unknown type 18  key_base64=\"ABIAAXM=\" value_base64=\"bmV3\""),
             format!(
                 "2:17  {time}  cannot be read: the bytes end within group  key_base64=\"AAEACQ==\" value_base64=\"/w==\""
             ),
             format!("2:18  {time}  cannot be read: the record has no key  key_base64=null value_base64=null"),
+            format!("2:19  {time}  ShareGroupTargetAssignmentMetadata  groupId=g4  ->  assignmentEpoch=7"),
+            format!("2:20  {time}  StreamsGroupMemberMetadata  groupId=g5 memberId=m  ->  deleted"),
+            format!(
+                "2:21  {time}  cannot be read: the bytes end within epoch  key_base64=\"AAsAAmc0\" value_base64=\"AAAA\""
+            ),
         ]
     );
 }
@@ -141,7 +149,7 @@ fn as_text_nothing_is_left_out() {
 #[test]
 fn as_json_nothing_is_left_out_either() {
     let lines = shown(Shape::Json, &all());
-    assert_eq!(lines.len(), 9);
+    assert_eq!(lines.len(), 12);
     assert_eq!(
         lines[0],
         r#"{"partition":2,"offset":10,"timestamp":1700000000000,"type":1,"name":"OffsetCommit","key":{"group":"g1","topic":"t","partition":3},"version":4,"value":{"offset":42,"leaderEpoch":7,"metadata":"m","commitTimestamp":1700000000000,"topicId":"BwcHBwcHBwcHBwcHBwcHBw"}}"#
@@ -149,8 +157,13 @@ fn as_json_nothing_is_left_out_either() {
     assert!(lines[2].ends_with(r#""version":null,"value":null}"#), "{}", lines[2]);
     assert_eq!(
         lines[6],
-        r#"{"partition":2,"offset":16,"timestamp":1700000000000,"type":17,"error":"the type is unknown","key_base64":"ABEAAXM=","value_base64":"bmV3"}"#
+        r#"{"partition":2,"offset":16,"timestamp":1700000000000,"type":18,"error":"the type is unknown","key_base64":"ABIAAXM=","value_base64":"bmV3"}"#
     );
+    assert_eq!(
+        lines[9],
+        r#"{"partition":2,"offset":19,"timestamp":1700000000000,"type":12,"name":"ShareGroupTargetAssignmentMetadata","key":{"groupId":"g4"},"version":0,"value":{"assignmentEpoch":7}}"#
+    );
+    assert!(lines[10].ends_with(r#""key":{"groupId":"g5","memberId":"m"},"version":null,"value":null}"#));
     assert!(lines[8].contains(r#""type":null,"error":"the record has no key""#), "{}", lines[8]);
 }
 
@@ -189,5 +202,6 @@ fn filters_leave_out_what_is_not_known_to_be_meant() {
     assert_eq!(shown(Shape::Text, &named(&["g2", "g3"], &[])).len(), 3);
     assert_eq!(shown(Shape::Text, &named(&[], &["t"])).len(), 3);
     assert_eq!(shown(Shape::Text, &named(&["g2"], &["t"])).len(), 0);
-    assert_eq!(shown(Shape::Text, &Filter { only: Some(Only::Groups), ..all() }).len(), 3);
+    assert_eq!(shown(Shape::Text, &named(&["g4", "g5"], &[])).len(), 2);
+    assert_eq!(shown(Shape::Text, &Filter { only: Some(Only::Groups), ..all() }).len(), 5);
 }
