@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use milepost_model::{Generation, Offset};
+use milepost_model::Generation;
 use milepost_wire::messages::offset_commit::{
     OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse,
 };
@@ -11,6 +11,7 @@ use milepost_wire::{ApiKey, ErrorCode};
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
+use crate::groups::Committed;
 use crate::topic_partition::{TopicPartition, by_topic};
 
 /// What became of a commit.
@@ -23,24 +24,25 @@ pub enum CommitOutcome {
     Fenced(ErrorCode),
 }
 
-/// Commits the next offset to read of each partition, as this member of this generation.
+/// Commits the next offset to read of each partition, with the epoch of the record before it, as this member of this generation.
 pub(super) fn commit(
     connection: &mut Connection,
     group: &str,
     (generation, member_id): (Generation, &str),
-    offsets: &BTreeMap<TopicPartition, Offset>,
+    offsets: &BTreeMap<TopicPartition, Committed>,
     deadline: Deadline,
 ) -> Result<CommitOutcome, ClientError> {
     let version = connection.version(ApiKey::OffsetCommit)?;
-    let topics = by_topic(offsets.iter().map(|(one, offset)| (one, *offset)));
+    let topics = by_topic(offsets.iter());
     let topics = topics.into_iter().map(|(name, partitions)| OffsetCommitRequestTopic {
         name,
         partitions: partitions
             .into_iter()
-            .map(|(index, offset)| OffsetCommitRequestPartition {
+            .map(|(index, next)| OffsetCommitRequestPartition {
                 partition_index: index.0,
-                committed_offset: offset.0,
-                committed_metadata: Some(""),
+                committed_offset: next.offset.0,
+                committed_leader_epoch: next.leader_epoch.map_or(-1, |epoch| epoch.0),
+                committed_metadata: Some(&next.metadata),
                 ..OffsetCommitRequestPartition::default()
             })
             .collect(),

@@ -15,6 +15,7 @@ use super::join::{self, Membership};
 use super::{GroupOptions, ResetPolicy, committed, leave};
 use crate::cluster::{Cluster, Target};
 use crate::error::ClientError;
+use crate::groups::Committed;
 use crate::offsets::{self, Moment};
 use crate::reader::{Polled, Reader};
 use crate::topic_partition::TopicPartition;
@@ -120,15 +121,15 @@ impl GroupMember {
         matches!(self.place, Place::Held(_)) && self.reader.has_reached(ends)
     }
 
-    /// Commits the next offset to read of each partition. Do it when what lies before has been dealt with, and not
-    /// earlier.
+    /// Commits the next offset to read of each partition, with the epoch of what lies before it (KIP-320). Do it when that has
+    /// been dealt with, and not earlier.
     ///
     /// # Errors
     /// When the cluster does not answer in time or refuses; then it is not known to be stored.
     pub fn commit(
         &mut self,
         cluster: &mut Cluster,
-        offsets: &BTreeMap<TopicPartition, Offset>,
+        offsets: &BTreeMap<TopicPartition, Committed>,
     ) -> Result<CommitOutcome, ClientError> {
         if offsets.is_empty() {
             return Ok(CommitOutcome::Stored);

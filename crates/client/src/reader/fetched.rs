@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use milepost_batch::{BatchError, BatchView, Headers};
-use milepost_model::{Offset, Timestamp};
+use milepost_model::{LeaderEpoch, Offset, Timestamp};
 
 use crate::error::ClientError;
+use crate::groups::Committed;
 use crate::topic_partition::TopicPartition;
 
 /// One record, borrowed from what was fetched.
@@ -23,6 +24,8 @@ pub struct Record<'a> {
     pub value: Option<&'a [u8]>,
     /// Its headers, in order.
     pub headers: Headers<'a>,
+    /// The epoch of the leader that took it. `None` in batches that are older than epochs.
+    pub leader_epoch: Option<LeaderEpoch>,
 }
 
 /// Whole batches of one partition, as they came, their checksums verified.
@@ -32,6 +35,8 @@ pub struct Fetched {
     /// Records before this one are in the batches too, and were not asked for.
     from: Offset,
     next: Offset,
+    /// The epoch of the last whole batch.
+    last_epoch: Option<LeaderEpoch>,
     bytes: Vec<u8>,
 }
 
@@ -43,6 +48,7 @@ impl Fetched {
         mut bytes: Vec<u8>,
     ) -> Result<Option<Self>, ClientError> {
         let mut next = from;
+        let mut last_epoch = None;
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             match BatchView::parse(rest) {
@@ -52,6 +58,7 @@ impl Fetched {
                 }
                 Ok((batch, behind)) => {
                     next = next.max(batch.next_offset());
+                    last_epoch = epoch_of(&batch);
                     rest = behind;
                 }
                 // Brokers cut an answer at its bound, wherever that is.
@@ -61,7 +68,7 @@ impl Fetched {
         }
         let whole = bytes.len() - rest.len();
         bytes.truncate(whole);
-        Ok((next > from).then_some(Self { partition, from, next, bytes }))
+        Ok((next > from).then_some(Self { partition, from, next, last_epoch, bytes }))
     }
 
     /// The partition.
@@ -74,6 +81,12 @@ impl Fetched {
     #[must_use]
     pub fn next_offset(&self) -> Offset {
         self.next
+    }
+
+    /// What a group commits that has dealt with all of it: the epoch is that of the last batch, a marker's too.
+    #[must_use]
+    pub fn next(&self) -> Committed {
+        Committed { offset: self.next, leader_epoch: self.last_epoch, metadata: String::new() }
     }
 
     /// The batches, whole, markers too. Records before the one that was asked for may be in the first.
@@ -109,6 +122,7 @@ impl Fetched {
                     key: record.key,
                     value: record.value,
                     headers: record.headers,
+                    leader_epoch: epoch_of(&batch),
                 };
                 if take(&record)?.is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -117,6 +131,18 @@ impl Fetched {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
+
+impl Record<'_> {
+    /// What a group commits that has dealt with everything up to this record.
+    #[must_use]
+    pub fn next(&self) -> Committed {
+        Committed { offset: self.offset.plus(1), leader_epoch: self.leader_epoch, metadata: String::new() }
+    }
+}
+
+fn epoch_of(batch: &BatchView<'_>) -> Option<LeaderEpoch> {
+    Some(batch.leader_epoch()).filter(|epoch| epoch.0 >= 0)
 }
 
 fn unreadable(partition: &TopicPartition, offset: Offset, source: BatchError) -> ClientError {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use milepost_client::groups::Committed;
 use milepost_client::{Fetched, Moved, Polled, TopicPartition};
-use milepost_model::Offset;
 
 use super::template::Template;
 use crate::failure::{self, Failure};
@@ -23,8 +23,8 @@ pub(super) struct Printer<'a> {
     output: Output,
     /// How many records are still wanted, if there is a bound.
     left: Option<u64>,
-    /// The next offset behind what was written, since somebody last took it.
-    written: BTreeMap<TopicPartition, Offset>,
+    /// What to commit behind what was written, since somebody last took it.
+    written: BTreeMap<TopicPartition, Committed>,
 }
 
 impl<'a> Printer<'a> {
@@ -54,7 +54,7 @@ impl<'a> Printer<'a> {
     fn write(
         &mut self,
         fetched: &Fetched,
-        written: &mut BTreeMap<TopicPartition, Offset>,
+        written: &mut BTreeMap<TopicPartition, Committed>,
     ) -> Result<Appetite, Failure> {
         let partition = fetched.partition();
         let ended = fetched.each(|record| {
@@ -63,19 +63,19 @@ impl<'a> Printer<'a> {
             }
             self.output.write(|out| self.template.write(record, out))?;
             self.left = self.left.map(|left| left - 1);
-            written.insert(partition.clone(), record.offset.plus(1));
+            written.insert(partition.clone(), record.next());
             Ok::<_, Failure>(ControlFlow::Continue(()))
         })?;
         if ended.is_break() {
             return Ok(Appetite::Enough);
         }
         // Markers and records that compaction removed lie behind the last record too.
-        written.insert(partition.clone(), fetched.next_offset());
+        written.insert(partition.clone(), fetched.next());
         Ok(Appetite::More)
     }
 
-    /// What was written and flushed since this was last asked for, as the next offset of each partition.
-    pub(super) fn take_written(&mut self) -> BTreeMap<TopicPartition, Offset> {
+    /// What was written and flushed since this was last asked for, as what to commit of each partition.
+    pub(super) fn take_written(&mut self) -> BTreeMap<TopicPartition, Committed> {
         std::mem::take(&mut self.written)
     }
 }

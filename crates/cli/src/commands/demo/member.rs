@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use milepost_client::groups::Committed;
 use milepost_client::{
     Cluster, CommitOutcome, Fetched, GroupEvent, GroupMember, GroupOptions, TopicPartition, explain,
 };
-use milepost_model::Offset;
+use milepost_model::{LeaderEpoch, Offset};
 
 use super::account::Read;
 use crate::failure::Failure;
@@ -25,6 +26,8 @@ pub(super) struct Member {
     partition: TopicPartition,
     /// The next record that it will read.
     pub(super) next: Offset,
+    /// The epoch of the record before it, once it has read one.
+    epoch: Option<LeaderEpoch>,
 }
 
 impl Member {
@@ -41,7 +44,7 @@ impl Member {
             let GroupEvent::Assigned(positions) = member.poll(&mut cluster, WAIT)? else { continue };
             let mut positions = positions.into_iter();
             if let (Some((partition, next)), None) = (positions.next(), positions.next()) {
-                return Ok(Self { cluster, member, fetched: Vec::new(), partition, next });
+                return Ok(Self { cluster, member, fetched: Vec::new(), partition, next, epoch: None });
             }
         }
     }
@@ -61,6 +64,7 @@ impl Member {
                     }
                     if record.offset >= self.next {
                         self.next = record.offset.plus(1);
+                        self.epoch = record.leader_epoch;
                         let value = String::from_utf8_lossy(record.value.unwrap_or_default()).into_owned();
                         read.push(Read { partition: self.partition.clone(), offset: record.offset, value });
                     }
@@ -85,7 +89,8 @@ impl Member {
 
     /// Commits that everything before the next record has been read.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
-        let offsets = BTreeMap::from([(self.partition.clone(), self.next)]);
+        let next = Committed { offset: self.next, leader_epoch: self.epoch, metadata: String::new() };
+        let offsets = BTreeMap::from([(self.partition.clone(), next)]);
         match self.member.commit(&mut self.cluster, &offsets)? {
             CommitOutcome::Stored => Ok(()),
             CommitOutcome::Fenced(code) => Err(Failure::Failed(explain(code, None))),
