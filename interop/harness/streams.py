@@ -32,13 +32,13 @@ START_SECONDS = 60
 
 
 class WordCount:
-    """One instance of the application. `server` may be killed and started meanwhile."""
+    """One instance of the application. `server` may be killed and started meanwhile. A setting of None is left out."""
 
     def __init__(self, class_path, server, application, source, sink, folder, **settings):
         asked.told("Kafka Streams")
         named = {key.replace("_", "."): value for key, value in settings.items()}
         own = {"application.id": application, "bootstrap.servers": server.bootstrap, "state.dir": folder}
-        given = [f"{key}={value}" for key, value in {**SETTINGS, **own, **named}.items()]
+        given = [f"{key}={value}" for key, value in {**SETTINGS, **own, **named}.items() if value is not None]
         command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path, "WordCount", source, sink, *given]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.lines = queue.Queue()

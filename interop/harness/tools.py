@@ -36,6 +36,12 @@ TOOLS = {
     "kafka-verifiable-producer": "VerifiableProducer",
 }
 
+# Tools for kinds of groups that our server does not have: they are told of a Kafka broker, to compare our command line with.
+OF_KAFKA = {
+    "kafka-share-groups": "consumer.group.ShareGroupCommand",
+    "kafka-streams-groups": "streams.StreamsGroupCommand",
+}
+
 # Tools for what our server does not have; it says so.
 NOT_SERVED = {
     "kafka-acls": "AclCommand",
@@ -57,6 +63,37 @@ JAVA = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 JAVA += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
 
 TOOL_SECONDS = 120
+
+
+class ShareConsumer:
+    """kafka-console-share-consumer: a member of a share group until it is closed, in a process of its own."""
+
+    def __init__(self, class_path, server, topic, group):
+        asked.told("Kafka's tools")
+        main = f"{PACKAGE}.consumer.ConsoleShareConsumer"
+        flags = ["--bootstrap-server", server.bootstrap, "--topic", topic, "--group", group]
+        self.process = subprocess.Popen(
+            [*JAVA, "-cp", class_path, main, *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def line(self):
+        """The next record that it was given."""
+        return self.process.stdout.readline().rstrip("\n")
+
+    def close(self):
+        """Asks it to end, which gives up its place in the group."""
+        self.process.terminate()
+        self.process.wait(TOOL_SECONDS)
+        self.end()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 class Output:
@@ -92,7 +129,7 @@ class Tools:
 
     def run(self, tool, arguments, typed=""):
         asked.told("Kafka's tools")
-        main = f"{PACKAGE}.{({**TOOLS, **NOT_SERVED})[tool]}"
+        main = f"{PACKAGE}.{({**TOOLS, **OF_KAFKA, **NOT_SERVED})[tool]}"
         run = self._alone if tool in OWN_PROCESS else self._together
         return run(main, arguments, typed)
 

@@ -369,11 +369,16 @@ def init_producer_id(connection):
         time.sleep(0.1)
 
 
-def join_group(connection, group, member="", session_timeout_ms=10_000, instance=None):
-    """(error code, generation, member id) of a classic consumer that knows one protocol."""
-    protocols = array([text("range") + blob(i16(0) + array([text("any")]) + i32(-1))])
+# A protocol type with one protocol and what a member says to it.
+CONSUMER = ("consumer", "range", i16(0) + array([text("any")]) + i32(-1))
+
+
+def join_group(connection, group, member="", session_timeout_ms=10_000, instance=None, speaks=CONSUMER):
+    """(error code, generation, member id) of a member of a classic group that knows one protocol."""
+    kind, protocol, said = speaks
+    protocols = array([text(protocol) + blob(said)])
     timeouts = i32(session_timeout_ms) + i32(session_timeout_ms)
-    body = text(group) + timeouts + text(member) + text(instance) + text("consumer") + protocols
+    body = text(group) + timeouts + text(member) + text(instance) + text(kind) + protocols
     reader = connection.ask(JOIN_GROUP, 5, body)
     reader.i32()
     error, generation = reader.i16(), reader.i32()
@@ -382,9 +387,9 @@ def join_group(connection, group, member="", session_timeout_ms=10_000, instance
     return error, generation, reader.text()
 
 
-def sync_group(connection, group, member, generation):
+def sync_group(connection, group, member, generation, assignment=b"mine"):
     """The error code, as the leader that assigns itself everything."""
-    assignments = array([text(member) + blob(b"mine")])
+    assignments = array([text(member) + blob(assignment)])
     reader = connection.ask(SYNC_GROUP, 3, text(group) + i32(generation) + text(member) + text(None) + assignments)
     reader.i32()
     return reader.i16()
@@ -402,13 +407,13 @@ def leave_group(connection, group, member):
     return reader.i16()
 
 
-def joined_member(connection, group, session_timeout_ms=10_000):
+def joined_member(connection, group, session_timeout_ms=10_000, speaks=CONSUMER, assignment=b"mine"):
     """(member id, generation) of a member that went the whole way into the group, alone."""
-    error, _, member = join_group(connection, group, "", session_timeout_ms)
+    error, _, member = join_group(connection, group, "", session_timeout_ms, speaks=speaks)
     assert error == MEMBER_ID_REQUIRED, f"the first JoinGroup answered {error}"
-    error, generation, member = join_group(connection, group, member, session_timeout_ms)
+    error, generation, member = join_group(connection, group, member, session_timeout_ms, speaks=speaks)
     assert error == NO_ERROR, f"the second JoinGroup answered {error}"
-    error = sync_group(connection, group, member, generation)
+    error = sync_group(connection, group, member, generation, assignment)
     assert error == NO_ERROR, f"SyncGroup answered {error}"
     return member, generation
 

@@ -18,6 +18,12 @@ def test_a_group_goes_on_behind_what_was_printed(cli, server, name):
     assert committed(server, name, name, 0) == 4
     assert cli.run("consume", name, "-g", name, "-e").lines() == [str(number) for number in range(4, 10)]
     assert committed(server, name, name, 0) == 10
+    # With the epoch of the last record, as other clients do.
+    with server.connect() as connection:
+        epoch = wire.leader_epoch(connection, name)
+        wire.find_coordinator(connection, name)
+        found, _ = wire.fetch_offsets_with_epochs(connection, name, [(name, 0)])
+        assert found[name, 0][1] == epoch, found
     assert cli.run("consume", name, "-g", name, "-e").lines() == []
 
 

@@ -281,7 +281,8 @@ fn partition(one: &PartitionFacts, is_pending: bool) -> doctor::PartitionFacts {
             metadata: committed.metadata.clone(),
         },
         Position::Never => doctor::Position::Never,
-        Position::Unknown(_) => doctor::Position::Unknown,
+        // The rules are about committed offsets.
+        Position::Share(_) | Position::Unknown(_) => doctor::Position::Unknown,
     };
     let log = match &one.log {
         _ if one.standing() == Standing::Gone => doctor::Log::Gone,

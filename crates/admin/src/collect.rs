@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use milepost_client::groups::{self, Commits, GroupDescription, Pending};
+use milepost_client::groups::{self, Commits, GroupDescription, GroupKind, Pending, PerGroup, ShareOffsets};
 use milepost_client::{ClientError, Cluster, TopicPartition, offsets, stamps};
 use milepost_model::{Offset, Timestamp};
 
@@ -46,6 +46,7 @@ pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<V
         let commits = committed.remove(*name).unwrap_or_else(|| Err(lacking())).map_err(Reason::from);
         gathered.push(without_logs((*name).to_owned(), description, commits));
     }
+    begin_shares(cluster, &mut gathered)?;
     let partitions: BTreeSet<TopicPartition> =
         gathered.iter().flat_map(|group| &group.partitions).map(|one| one.partition.clone()).collect();
     let logs = logs(cluster, partitions)?;
@@ -54,6 +55,7 @@ pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<V
             one.log.clone_from(log);
         }
     }
+    gathered.iter_mut().for_each(drop_what_streams_do_not_read);
     if detail == Detail::Times {
         let times = record_times(cluster, &gathered)?;
         for one in gathered.iter_mut().flat_map(|group| &mut group.partitions) {
@@ -62,6 +64,54 @@ pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<V
         }
     }
     Ok(gathered)
+}
+
+/// Puts in where share groups begin. Where kinds were not asked for, one that has committed nothing may be a share group.
+fn begin_shares(cluster: &mut Cluster, gathered: &mut [GroupFacts]) -> Result<(), ClientError> {
+    let may_share = |group: &GroupFacts| match &group.description {
+        Some(Ok(known)) => known.kind == GroupKind::Share,
+        Some(Err(_)) => false,
+        None => group.partitions.is_empty() && group.unknown.is_none(),
+    };
+    let names: Vec<&str> =
+        gathered.iter().filter(|group| may_share(group)).map(|group| group.group.as_str()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let mut found: PerGroup<ShareOffsets> = groups::share_offsets(cluster, &names)?;
+    for group in gathered {
+        match found.remove(&group.group) {
+            None => {}
+            Some(Err(error)) => group.unknown = Some(error.into()),
+            Some(Ok(starts)) => begin_share(group, starts),
+        }
+    }
+    Ok(())
+}
+
+fn begin_share(group: &mut GroupFacts, starts: ShareOffsets) {
+    let mut partitions: BTreeMap<TopicPartition, PartitionFacts> = std::mem::take(&mut group.partitions)
+        .into_iter()
+        .map(|one| (one.partition.clone(), PartitionFacts { position: Position::Share(None), ..one }))
+        .collect();
+    for (place, start) in starts {
+        let one = partitions.entry(place.clone()).or_insert_with(|| PartitionFacts::unasked(place));
+        one.position = match start {
+            Ok(start) => Position::Share(start),
+            Err(error) => Position::Unknown(error.into()),
+        };
+    }
+    group.partitions = partitions.into_values().collect();
+}
+
+/// What the members of a streams group read is made of their tasks, and a topic may have fewer partitions than its
+/// subtopology has tasks.
+fn drop_what_streams_do_not_read(group: &mut GroupFacts) {
+    if group.known().is_some_and(|known| known.kind == GroupKind::Streams) {
+        group
+            .partitions
+            .retain(|one| one.position != Position::Never || !one.log.as_ref().is_err_and(Reason::is_gone));
+    }
 }
 
 /// The ends of these logs.
@@ -133,10 +183,14 @@ fn without_logs(
         Ok(commits) => (commits, None),
         Err(reason) => (Commits::new(), Some(reason)),
     };
-    let mut members: BTreeMap<TopicPartition, usize> = BTreeMap::new();
+    let mut members: BTreeMap<TopicPartition, Option<usize>> = BTreeMap::new();
     if let Some(Ok(description)) = &description {
         for (index, member) in description.members.iter().enumerate() {
-            members.extend(member.assigned.iter().map(|one| (one.clone(), index)));
+            for one in &member.assigned {
+                // Many members of a share group may read one partition; then it is nobody's.
+                let is_shared = description.kind == GroupKind::Share && members.contains_key(one);
+                members.insert(one.clone(), (!is_shared).then_some(index));
+            }
         }
     }
     let mut positions: BTreeMap<TopicPartition, Position> = members
@@ -151,11 +205,9 @@ fn without_logs(
         positions.insert(one, position);
     }
     let partitions = positions.into_iter().map(|(partition, position)| PartitionFacts {
-        log: Err(Reason::other(format!("{partition} was not asked about"))),
-        member: members.get(&partition).copied(),
-        next_record: None,
-        partition,
+        member: members.get(&partition).copied().flatten(),
         position,
+        ..PartitionFacts::unasked(partition)
     });
     let partitions = partitions.collect();
     GroupFacts { group, description, unknown, partitions }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use milepost_client::TopicPartition;
-use milepost_client::groups::{Committed, GroupDescription};
+use milepost_client::groups::{Committed, GroupDescription, GroupKind, ShareStart};
 use milepost_client::offsets::Bounds;
 use milepost_model::Timestamp;
 
@@ -23,6 +23,8 @@ pub enum Position {
     Committed(Committed),
     /// It never committed, or what it committed has expired or was deleted.
     Never,
+    /// It is a share group, which commits nothing: the broker knows where it begins. `None` where it has not read yet.
+    Share(Option<ShareStart>),
     /// That cannot be said, for this reason.
     Unknown(Reason),
 }
@@ -32,6 +34,12 @@ impl Position {
     #[must_use]
     pub fn committed(&self) -> Option<&Committed> {
         if let Self::Committed(committed) = self { Some(committed) } else { None }
+    }
+
+    /// Where a share group begins.
+    #[must_use]
+    pub fn share_start(&self) -> Option<&ShareStart> {
+        if let Self::Share(start) = self { start.as_ref() } else { None }
     }
 }
 
@@ -44,13 +52,24 @@ pub struct PartitionFacts {
     pub position: Position,
     /// Where its log begins and ends; read after the position.
     pub log: Result<LogFacts, Reason>,
-    /// Which of the group's members has to read it, by its place in the description.
+    /// Which of the group's members has to read it, by its place in the description. None where many do, in a share group.
     pub member: Option<usize>,
     /// The time of the next record to read, where that was asked for, there is one, and it has a time.
     pub next_record: Option<Timestamp>,
 }
 
 impl PartitionFacts {
+    /// One of which nothing was asked yet.
+    pub(crate) fn unasked(partition: TopicPartition) -> Self {
+        Self {
+            position: Position::Never,
+            log: Err(Reason::other(format!("{partition} was not asked about"))),
+            member: None,
+            next_record: None,
+            partition,
+        }
+    }
+
     /// How far the group is behind the high watermark.
     #[must_use]
     pub fn lag(&self) -> Lag {
@@ -58,9 +77,12 @@ impl PartitionFacts {
     }
 
     /// How far the group is behind the last stable offset, where those wait that read only what is committed. `None` where
-    /// the broker does not say where that is.
+    /// the broker does not say where that is, and of a share group, whose lag the broker counts.
     #[must_use]
     pub fn stable_lag(&self) -> Option<Lag> {
+        if matches!(self.position, Position::Share(_)) {
+            return None;
+        }
         match &self.log {
             Ok(log) => {
                 let stable = log.stable_end?;
@@ -152,6 +174,22 @@ impl GroupFacts {
     #[must_use]
     pub fn totals(&self) -> Totals {
         Totals::of(&self.partitions)
+    }
+
+    /// Why committed offsets cannot be written for it, if it keeps none at all.
+    #[must_use]
+    pub fn keeps_no_offsets(&self) -> Option<Reason> {
+        let known = self.known()?;
+        let why = if known.kind == GroupKind::Share {
+            "a share group commits no offsets: the broker keeps which records are done with; \
+             kafka-share-groups --reset-offsets moves where it begins"
+        } else if known.is_connect() {
+            "the workers of Kafka Connect commit no offsets in their group: each sink connector has a group of its own, \
+             connect-NAME, and source connectors keep their positions in a topic"
+        } else {
+            return None;
+        };
+        Some(Reason::other(format!("{}: {why}", self.group)))
     }
 
     /// Its description, if it is known.

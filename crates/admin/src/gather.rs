@@ -26,6 +26,18 @@ pub fn group(cluster: &mut Cluster, name: &str) -> Result<GroupFacts, ClientErro
     found.ok_or_else(|| ClientError::Incomplete { what: "the answer".to_owned(), lacks: name.to_owned() })
 }
 
+/// The same of a group that is to be written to.
+///
+/// # Errors
+/// When nobody can be asked; and the reason, if the group is of a kind that keeps no committed offsets.
+pub fn group_to_write(cluster: &mut Cluster, name: &str) -> Result<Result<GroupFacts, Reason>, ClientError> {
+    let group = group(cluster, name)?;
+    Ok(match group.keeps_no_offsets() {
+        Some(reason) => Err(reason),
+        None => Ok(group),
+    })
+}
+
 /// What a group has committed, of the partitions of which that is known.
 #[must_use]
 pub fn committed(group: &GroupFacts) -> BTreeMap<TopicPartition, Committed> {
@@ -69,7 +81,7 @@ pub fn reset(
 ) -> Result<reset::Facts, ClientError> {
     let unknown = group.partitions.iter().filter_map(|one| match &one.position {
         Position::Unknown(reason) => Some((one.partition.clone(), reason.clone())),
-        Position::Committed(_) | Position::Never => None,
+        Position::Committed(_) | Position::Never | Position::Share(_) => None,
     });
     let mut unknown: BTreeMap<TopicPartition, Reason> = unknown.collect();
     if let Some(reason) = &group.unknown {

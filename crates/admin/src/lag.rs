@@ -12,7 +12,7 @@ pub enum Lag {
     Behind(i64),
     /// This many offsets beyond the end: the log was cut, or the topic was deleted and made anew.
     BeyondEnd(i64),
-    /// Nothing was committed.
+    /// Nothing was committed, or a share group has not read yet.
     Never,
     /// It cannot be said, for this reason.
     Unknown(Reason),
@@ -25,7 +25,12 @@ impl Lag {
         match (position, end) {
             (Position::Unknown(reason), _) => Self::Unknown(reason.clone()),
             (_, Err(reason)) => Self::Unknown(reason.clone()),
-            (Position::Never, Ok(_)) => Self::Never,
+            (Position::Never | Position::Share(None), Ok(_)) => Self::Never,
+            // The broker's count: of the records in between some are done with.
+            (Position::Share(Some(start)), Ok(_)) => start.lag.map_or_else(
+                || Self::Unknown(Reason::other("the broker does not say how many records are not done with")),
+                Self::Behind,
+            ),
             (Position::Committed(committed), Ok(end)) => {
                 let behind = end.0.saturating_sub(committed.offset.0);
                 if behind >= 0 { Self::Behind(behind) } else { Self::BeyondEnd(-behind) }
@@ -51,6 +56,8 @@ pub enum Standing {
     BeyondEnd,
     /// There is none.
     NeverCommitted,
+    /// There is none because the share group has not read there yet.
+    NotBegun,
     /// The topic or partition is not there.
     Gone,
     /// It cannot be said.
@@ -63,15 +70,19 @@ impl Standing {
             (_, Err(reason)) if reason.is_gone() => Self::Gone,
             (Position::Unknown(_), _) | (_, Err(_)) => Self::Unknown,
             (Position::Never, Ok(_)) => Self::NeverCommitted,
-            (Position::Committed(committed), Ok(log)) => {
-                if committed.offset > log.end.offset {
-                    Self::BeyondEnd
-                } else if committed.offset < log.start.offset {
-                    Self::BelowStart
-                } else {
-                    Self::Inside
-                }
-            }
+            (Position::Share(None), Ok(_)) => Self::NotBegun,
+            (Position::Committed(committed), Ok(log)) => Self::at(committed.offset, log),
+            (Position::Share(Some(start)), Ok(log)) => Self::at(start.offset, log),
+        }
+    }
+
+    fn at(offset: Offset, log: &LogFacts) -> Self {
+        if offset > log.end.offset {
+            Self::BeyondEnd
+        } else if offset < log.start.offset {
+            Self::BelowStart
+        } else {
+            Self::Inside
         }
     }
 
@@ -83,6 +94,7 @@ impl Standing {
             Self::BelowStart => "below start",
             Self::BeyondEnd => "beyond end",
             Self::NeverCommitted => "never committed",
+            Self::NotBegun => "not begun",
             Self::Gone => "gone",
             Self::Unknown => "unknown",
         }

@@ -1,5 +1,5 @@
 use milepost_client::TopicPartition;
-use milepost_client::groups::Committed;
+use milepost_client::groups::{Committed, ShareStart};
 use milepost_client::offsets::{Bounds, Found};
 use milepost_model::{Offset, PartitionIndex, Timestamp};
 
@@ -88,4 +88,18 @@ fn totals_count_what_is_not_known() {
     ];
     let expected = Totals { partitions: 5, lag: 7, stable_lag: 3, never: 1, beyond_end: 1, unknown: 1 };
     assert_eq!(Totals::of(&all), expected);
+}
+
+#[test]
+fn a_share_group_has_a_start_and_the_brokers_lag() {
+    let start = |offset, lag| Position::Share(Some(ShareStart { offset: Offset(offset), lag }));
+    let log = Ok((5, 10, 10));
+    let one = partition(start(6, Some(3)), log.clone());
+    assert_eq!((one.lag(), one.standing(), one.stable_lag()), (Lag::Behind(3), Standing::Inside, None));
+    assert_eq!(one.position.committed(), None, "it is not committed, and nothing writes it as if it were");
+    assert!(matches!(partition(start(6, None), log.clone()).lag(), Lag::Unknown(_)));
+    assert_eq!(partition(start(2, Some(5)), log.clone()).standing(), Standing::BelowStart);
+    let one = partition(Position::Share(None), log);
+    assert_eq!((one.lag(), one.standing()), (Lag::Never, Standing::NotBegun));
+    assert_eq!(partition(start(2, Some(5)), Err(gone())).standing(), Standing::Gone);
 }

@@ -9,6 +9,7 @@
 
 pub mod checkup;
 pub mod collect;
+pub mod commit_metadata;
 pub mod execute;
 mod facts;
 pub mod formats;

@@ -129,6 +129,12 @@ impl Connection {
         self.versions.common(api, &self.address)
     }
 
+    /// Whether the broker serves an API at all, in whatever versions.
+    #[must_use]
+    pub fn has(&self, api: ApiKey) -> bool {
+        self.versions.has(api)
+    }
+
     /// Whether it can still be used: nothing went wrong, and nothing that nobody waits for is on the way.
     #[must_use]
     pub fn is_usable(&self) -> bool {

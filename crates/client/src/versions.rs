@@ -37,6 +37,11 @@ impl Versions {
         Self { of: known.map(|api| (api.api_key, (api.min_version, api.max_version))).collect() }
     }
 
+    /// Whether the broker serves it in any version.
+    pub(crate) fn has(&self, api: ApiKey) -> bool {
+        self.of.contains_key(&api.code())
+    }
+
     /// The highest version that both sides speak.
     pub(crate) fn common(&self, api: ApiKey, address: &Address) -> Result<i16, ClientError> {
         let ours = (api.range().min_served, highest(api));

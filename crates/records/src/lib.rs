@@ -8,7 +8,9 @@
 //! - [`transactions`]: the records of `__transaction_state`, Kafka's own format.
 //! - [`metadata`]: the records of `__milepost_metadata`, our own format.
 //! - [`consumer_protocol`]: the bytes that consumers hand through JoinGroup and SyncGroup.
+//! - [`connect_protocol`]: the bytes that workers of Kafka Connect hand through the same.
 
+pub mod connect_protocol;
 pub mod consumer_protocol;
 pub mod metadata;
 pub mod offsets;

@@ -11,6 +11,8 @@ pub struct Doomed {
     pub group: String,
     /// How many committed offsets go with it.
     pub offsets: usize,
+    /// Why nothing of it can be kept and put back, of a kind of group that commits nothing.
+    pub not_kept: Option<Reason>,
 }
 
 /// Which groups are deleted, and which are not.
@@ -40,7 +42,7 @@ pub fn plan(groups: &[GroupFacts]) -> DeletePlan {
                 plan.refused.push((name, Reason::other(why)));
             }
             Presence::Absent | Presence::Empty | Presence::Unknown(_) => {
-                plan.groups.push(Doomed { group: name, offsets });
+                plan.groups.push(Doomed { group: name, offsets, not_kept: group.keeps_no_offsets() });
             }
         }
     }
@@ -66,6 +68,7 @@ mod tests {
             subscribed: None,
             assigned: std::collections::BTreeSet::new(),
             target: None,
+            work: None,
         };
         let description = GroupDescription {
             kind: GroupKind::Classic,
@@ -73,6 +76,7 @@ mod tests {
             protocol_type: "consumer".to_owned(),
             assignor: String::new(),
             epochs: None,
+            topology: None,
             members: vec![member; members],
         };
         let partitions = offset.into_iter().map(|offset| PartitionFacts {
@@ -92,6 +96,15 @@ mod tests {
             unknown: None,
             partitions: partitions.collect(),
         }
+    }
+
+    #[test]
+    fn of_a_group_that_commits_nothing_it_is_said_that_it_cannot_be_put_back() {
+        let mut shared = group("shared", "Empty", 0, None);
+        shared.description.as_mut().unwrap().as_mut().unwrap().kind = GroupKind::Share;
+        let plan = plan(&[shared, group("idle", "Empty", 0, Some(3))]);
+        let kept: Vec<bool> = plan.groups.iter().map(|one| one.not_kept.is_none()).collect();
+        assert_eq!(kept, [false, true]);
     }
 
     #[test]

@@ -27,6 +27,7 @@ fn group(subscribed: &[Option<&str>]) -> GroupFacts {
         subscribed: topics.map(|topic| BTreeSet::from([topic.to_owned()])),
         assigned: BTreeSet::new(),
         target: None,
+        work: None,
     };
     let description = GroupDescription {
         kind: GroupKind::Classic,
@@ -34,6 +35,7 @@ fn group(subscribed: &[Option<&str>]) -> GroupFacts {
         protocol_type: "consumer".to_owned(),
         assignor: String::new(),
         epochs: None,
+        topology: None,
         members: subscribed.iter().map(member).collect(),
     };
     GroupFacts {

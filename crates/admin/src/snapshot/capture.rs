@@ -98,7 +98,7 @@ fn rows(
                 places.remove(&one.partition);
                 lacking.push(reason.clone());
             }
-            Position::Never => {}
+            Position::Never | Position::Share(_) => {}
             Position::Committed(_) => {
                 places.insert(one.partition.clone(), with_facts(one, ids));
             }

@@ -11,14 +11,19 @@ mod delete_offsets;
 mod describe;
 mod each;
 mod list;
+mod share_offsets;
 
 pub use alter::alter;
 pub use commits::{Commits, Committed, Pending, committed};
 pub use delete::delete;
 pub use delete_offsets::delete_offsets;
-pub use describe::{Assigned, GroupDescription, GroupEpochs, MemberDescription, describe};
+pub use describe::{
+    Assigned, ConnectWorker, ConnectorTasks, GroupDescription, GroupEpochs, MemberDescription, StreamsMember,
+    StreamsTasks, StreamsTopology, Subtopology, Tasks, Work, describe,
+};
 pub use each::PerGroup;
 pub use list::{GroupListing, ListFilter, Listed, list};
+pub use share_offsets::{ShareOffsets, ShareStart, share_offsets};
 
 use std::fmt;
 

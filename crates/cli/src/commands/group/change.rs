@@ -173,7 +173,7 @@ impl Change<'_> {
         cluster: &mut Cluster,
         groups: &[(&str, Scope)],
     ) -> Result<Option<(String, String)>, Failure> {
-        if self.flags.no_snapshot {
+        if self.flags.no_snapshot || groups.is_empty() {
             return Ok(None);
         }
         let (name, undo) = self.snapshot(cluster, groups)?;

@@ -86,7 +86,8 @@ pub(super) fn run(copy: &Copy) -> Result<(), Failure> {
         Places::ByTime => gather::sources(&mut cluster, committed)?,
         Places::ByOffset => without_times(committed),
     };
-    let to = gather::group(&mut cluster, &copy.to)?;
+    let to =
+        gather::group_to_write(&mut cluster, &copy.to)?.map_err(|reason| Failure::Failed(reason.words))?;
     let plan = planned(&mut cluster, &to, &sources, &copy.places, Origin::SameCluster)?;
     let change = Change { verb: "copy", flags: &copy.change, report: &copy.report, cluster: &copy.cluster };
     change.carry_out(&mut cluster, plan.into_iter().collect())

@@ -13,13 +13,13 @@ use super::select::Selection;
 use super::words;
 use crate::cluster_flags::ClusterFlags;
 use crate::confirm;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::palette::{Palette, Tone};
 use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
 
 const HELP: &str = "\
-A group with members is refused. Before anything is deleted what the groups had committed is kept as a snapshot, and the
+A group with members is refused. Share groups are deleted too; where they had begun cannot be kept. Before anything is deleted what the groups had committed is kept as a snapshot, and the
 command that puts it back is printed.
 JSON: {\"version\", \"snapshot\", \"undo\", \"groups\": [{\"group\", \"offsets\", \"result\", \"error\", \"code\"}]}.";
 
@@ -49,6 +49,9 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
     }
     let mut results: Vec<Result<(), Reason>> = Vec::new();
     let mut kept = None;
+    for why in plan.groups.iter().filter_map(|one| one.not_kept.as_ref()) {
+        say(&format!("{why}; nothing of it can be kept, and its deletion cannot be undone"));
+    }
     if !delete.change.dry_run && !plan.groups.is_empty() {
         if !delete.change.yes {
             let shown = ReportFlags::table(&report(&plan, &[], None), Palette::of_stdout());
@@ -63,8 +66,7 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
             cluster: &delete.cluster,
         };
         let doomed: Vec<&str> = plan.groups.iter().map(|one| one.group.as_str()).collect();
-        let parts: Vec<(&str, Scope)> = doomed.iter().map(|group| (*group, Scope::default())).collect();
-        kept = change.keep_groups(&mut cluster, &parts)?;
+        kept = change.keep_groups(&mut cluster, &kept_parts(&plan))?;
         let mut deleted = groups::delete(&mut cluster, &doomed)?;
         results = doomed
             .iter()
@@ -75,6 +77,12 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
     let failed = results.into_iter().filter_map(Result::err);
     let refused = refused.iter().map(Reason::from);
     Failure::of_reasons(failed.chain(refused).chain(plan.refused.into_iter().map(|(_, why)| why)).collect())
+}
+
+/// What a snapshot is kept of.
+fn kept_parts(plan: &DeletePlan) -> Vec<(&str, Scope)> {
+    let kept = plan.groups.iter().filter(|one| one.not_kept.is_none());
+    kept.map(|one| (one.group.as_str(), Scope::default())).collect()
 }
 
 fn report(plan: &DeletePlan, results: &[Result<(), Reason>], kept: Option<&(String, String)>) -> Report {

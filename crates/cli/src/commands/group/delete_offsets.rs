@@ -39,7 +39,8 @@ pub(super) fn run(delete: &DeleteOffsets) -> Result<(), Failure> {
         return Err(Failure::Usage("say which: --topic, --unsubscribed or --gone".to_owned()));
     }
     let mut cluster = delete.cluster.connect()?;
-    let group = gather::group(&mut cluster, &delete.group)?;
+    let group = gather::group_to_write(&mut cluster, &delete.group)?
+        .map_err(|reason| Failure::Failed(reason.words))?;
     let choice = Choice {
         named: delete.topics.clone(),
         unsubscribed: delete.unsubscribed.then_some(Unsubscribed),

@@ -1,18 +1,19 @@
 //! `milepost group describe`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{Args, ValueEnum};
 use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
 use milepost_admin::plan::Presence;
-use milepost_admin::{Cause, GroupFacts, Lag, PartitionFacts, Reason, TopicFilter, Totals};
+use milepost_admin::{Cause, GroupFacts, Lag, PartitionFacts, Position, Reason, TopicFilter, Totals};
+use milepost_client::groups::Work;
 use serde_json::{Map, Value, json};
 
 use super::select::Selection;
-use super::words;
+use super::{metadata_view, words};
 use crate::clock;
 use crate::cluster_flags::ClusterFlags;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::palette::Tone;
 use crate::progress::Progress;
 use crate::report::{DOCUMENT_VERSION, LongDocument, Report, ReportFlags, ReportFormat, Shown};
@@ -26,11 +27,19 @@ A dash is a number that nobody knows; 0 is a number. The standing says which of 
   beyond end       the position lies behind the end of the log: it was cut, or the topic was deleted and made anew
   gone             the topic or partition is not there
   unknown: …       it cannot be said, and why
+  …, share start N the group is a share group: it commits nothing, and its members read from this offset on; some records behind
+                   it may be done with already, so LAG is what the broker counts
+  not begun        the share group has not read there yet
+METADATA-SAYS is what a parallel consumer or Kafka Streams wrote beside the offset: the records behind it that are done already, or
+the time that the partition has come to.
+A group of Kafka Connect's workers commits nothing either; its sink connectors have groups of their own, connect-NAME.
 What is committed is read first and where the logs end second, so no lag is ever negative because of the order. LAG counts to
 the high watermark, STABLE-LAG (wide) to the last stable offset, at which those wait that read only what is committed.
 JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"members\", \"partitions\": [{\"topic\", \"partition\", \"offset\",
 \"leader_epoch\", \"metadata\", \"standing\", \"lag\", \"stable_lag\", \"log_start\", \"log_end\", \"log_stable_end\", \"time_lag_ms\", \"time_lag_method\", \"member\",
-\"error\", \"code\"}], \"totals\"}], \"errors\"}; with --by the \"partitions\" are left out and \"topics\" may be there.";
+\"metadata_decoded\": null | {\"kind\": \"parallel-consumer\", \"encoding\", \"map_end\", \"done\", \"done_ranges\": [[first, last]],
+\"more_done_ranges\", \"remaining\", \"beyond_log_end\"} | {\"kind\": \"kafka-streams\", \"version\", \"partition_time\", \"processors\"},
+\"share_start_offset\" of a share group, \"error\", \"code\"}], \"totals\", \"note\"}], \"errors\"}; with --by the \"partitions\" are left out and \"topics\" may be there.";
 
 /// The flags of `group describe`.
 #[derive(Debug, Args)]
@@ -75,6 +84,9 @@ pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
     for part in names.chunks(GROUPS_AT_ONCE) {
         for mut group in collect::groups(&mut cluster, part, detail)? {
             errors.extend(what_is_wrong(&group, &describe.selection));
+            if let Some(note) = note(&group).filter(|_| describe.report.is_for_people()) {
+                say(&note);
+            }
             group.partitions.retain(|one| describe.takes(one));
             shape.add(&group, describe.by)?;
         }
@@ -188,6 +200,7 @@ fn columns(by: By, time_lag: Shown) -> Vec<(&'static str, Shown)> {
                     .map(|name| (name, Shown::Wide)),
             );
             columns.push(("TIME-LAG", time_lag));
+            columns.extend([("SHARE-START", Shown::Wide), ("METADATA-SAYS", Shown::Wide)]);
             columns
         }
         By::Topic => {
@@ -248,7 +261,7 @@ fn row(group: &GroupFacts, one: &PartitionFacts) -> Vec<Cell> {
         Cell::or_dash(log.map(|log| log.end.offset)),
         words::lag(Some(&one.lag())),
         words::standing(one),
-        Cell::or_dash(member.map(|member| &member.member_id)),
+        reader(group, one),
         Cell::or_dash(log.map(|log| log.start.offset)),
         Cell::or_dash(log.and_then(|log| log.stable_end)),
         words::lag(one.stable_lag().as_ref()),
@@ -258,7 +271,19 @@ fn row(group: &GroupFacts, one: &PartitionFacts) -> Vec<Cell> {
         words::state(group.known().map(|known| known.state.as_str())),
         committed.map(|committed| committed.metadata.as_str()).unwrap_or_default().into(),
         Cell::or_dash(one.time_lag_ms(clock::now()).map(words::duration)),
+        Cell::or_dash(one.position.share_start().map(|start| start.offset)),
+        metadata_view::words(one).unwrap_or_default().into(),
     ]
+}
+
+/// Who reads a partition: in a share group it may be many.
+fn reader(group: &GroupFacts, one: &PartitionFacts) -> Cell {
+    let Some(known) = group.known() else { return Cell::or_dash(None::<&str>) };
+    if let Some(index) = one.member {
+        return Cell::or_dash(known.members.get(index).map(|member| &member.member_id));
+    }
+    let readers = known.members.iter().filter(|member| member.assigned.contains(&one.partition)).count();
+    Cell::or_dash((readers > 0).then(|| format!("{readers} members")))
 }
 
 fn object(group: &GroupFacts, by: By) -> Value {
@@ -282,7 +307,27 @@ fn object(group: &GroupFacts, by: By) -> Value {
         By::Group => {}
     }
     object.insert("totals".to_owned(), words::totals(&group.totals()));
+    if let Some(note) = note(group) {
+        object.insert("note".to_owned(), note.into());
+    }
     Value::Object(object)
+}
+
+/// What somebody should know who finds no committed offsets where there are none to be.
+fn note(group: &GroupFacts) -> Option<String> {
+    let known = group.known().filter(|known| known.is_connect())?;
+    let connectors: BTreeSet<&str> = known
+        .members
+        .iter()
+        .filter_map(|member| if let Some(Work::Connect(worker)) = &member.work { Some(worker) } else { None })
+        .flat_map(|worker| worker.assigned.iter().map(|one| one.connector.as_str()))
+        .collect();
+    let why = group.keeps_no_offsets()?.words;
+    if connectors.is_empty() {
+        return Some(why);
+    }
+    let names: Vec<String> = connectors.iter().map(|name| format!("connect-{name}")).collect();
+    Some(format!("{why}; of its connectors, where they are sinks: {}", names.join(", ")))
 }
 
 fn partition(group: &GroupFacts, one: &PartitionFacts) -> Value {
@@ -292,6 +337,11 @@ fn partition(group: &GroupFacts, one: &PartitionFacts) -> Value {
     object.insert("topic".to_owned(), (*one.partition.topic).into());
     object.insert("partition".to_owned(), one.partition.partition.0.into());
     object.extend(words::committed("", one.position.committed()));
+    object.insert("metadata_decoded".to_owned(), metadata_view::object(one));
+    if let Position::Share(start) = &one.position {
+        let start = start.map(|start| start.offset.0);
+        object.insert("share_start_offset".to_owned(), start.into());
+    }
     object.insert("standing".to_owned(), one.standing().words().into());
     object.insert("lag".to_owned(), words::lag_number(Some(&one.lag())));
     object.insert("stable_lag".to_owned(), words::lag_number(one.stable_lag().as_ref()));

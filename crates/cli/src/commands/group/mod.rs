@@ -7,6 +7,7 @@ mod delete_offsets;
 mod describe;
 mod list;
 mod members;
+mod metadata_view;
 mod peek;
 mod plan_view;
 mod reset;

@@ -89,7 +89,8 @@ pub(super) fn run(reset: &Reset) -> Result<(), Failure> {
         ));
     }
     let mut cluster = reset.cluster.connect()?;
-    let group = gather::group(&mut cluster, &reset.group)?;
+    let group = gather::group_to_write(&mut cluster, &reset.group)?
+        .map_err(|reason| Failure::Failed(reason.words))?;
     let (facts, destination) = gathered(&mut cluster, &group, &target, &reset.topics, &reset.change)?;
     let metadata = if reset.keep_metadata { Metadata::Kept } else { Metadata::Cleared };
     let plan = reset::plan(&facts, &destination, metadata);
@@ -111,7 +112,8 @@ pub(super) fn run_create(create: &Create) -> Result<(), Failure> {
         return Err(Failure::Usage("name the topics with --topic".to_owned()));
     }
     let mut cluster = create.cluster.connect()?;
-    let group = gather::group(&mut cluster, &create.group)?;
+    let group = gather::group_to_write(&mut cluster, &create.group)?
+        .map_err(|reason| Failure::Failed(reason.words))?;
     let (facts, destination) = gathered(&mut cluster, &group, &target, &create.topics, &create.change)?;
     let plan = create::plan(&facts, &destination).map_err(|reason| Failure::Failed(reason.words))?;
     let change =

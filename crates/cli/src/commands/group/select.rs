@@ -3,8 +3,9 @@
 use clap::Args;
 use milepost_admin::Reason;
 use milepost_admin::collect::GROUPS_AT_ONCE;
-use milepost_client::groups::{self, GroupDescription, GroupListing, ListFilter, Listed};
+use milepost_client::groups::{self, GroupDescription, GroupKind, GroupListing, ListFilter, Listed};
 use milepost_client::{ClientError, Cluster};
+use milepost_records::connect_protocol::PROTOCOL_TYPE;
 use regex::Regex;
 
 use super::words;
@@ -19,7 +20,7 @@ pub(crate) struct Filter {
     /// Only groups in these states, by Kafka's names: Stable, Empty, Dead, PreparingRebalance, …
     #[arg(long, value_name = "STATE,STATE", value_delimiter = ',')]
     state: Vec<String>,
-    /// Only groups of these types: classic, consumer, share, streams.
+    /// Only groups of these types: classic, consumer, share, streams; or connect, the classic groups of Kafka Connect's workers.
     #[arg(long = "type", value_name = "TYPE,TYPE", value_delimiter = ',')]
     kind: Vec<String>,
     /// Only groups without members.
@@ -34,21 +35,37 @@ impl Filter {
     /// The groups that are like this.
     pub(crate) fn list(&self, cluster: &mut Cluster) -> Result<Listed, ClientError> {
         let trimmed = |names: &[String]| names.iter().map(|name| name.trim().to_owned()).collect();
-        let filter = ListFilter { states: trimmed(&self.state), kinds: trimmed(&self.kind) };
+        let filter = ListFilter { states: trimmed(&self.state), kinds: self.kinds_asked() };
         let mut listed = groups::list(cluster, &filter)?;
         listed.groups.retain(|_, group| self.takes(group));
         Ok(listed)
     }
 
+    /// The types as a broker knows them: to it Connect's groups are classic ones.
+    fn kinds_asked(&self) -> Vec<String> {
+        let kinds = self.kind.iter().map(|kind| kind.trim());
+        kinds.map(|kind| if is_connect(kind) { GroupKind::Classic.name() } else { kind }.to_owned()).collect()
+    }
+
     fn takes(&self, group: &GroupListing) -> bool {
         let is_idle = || group.state.as_deref().is_some_and(|state| IDLE.contains(&state));
-        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&group.group))
+        let is_kind = |kind: &String| {
+            let kind = kind.trim();
+            let asked = if is_connect(kind) { GroupKind::Classic } else { GroupKind::from_name(kind) };
+            group.kind.as_ref() == Some(&asked) && (!is_connect(kind) || group.protocol_type == PROTOCOL_TYPE)
+        };
+        (self.kind.is_empty() || self.kind.iter().any(is_kind))
+            && self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&group.group))
             && (!self.idle || is_idle())
     }
 
     fn is_said(&self) -> bool {
         self.pattern.is_some() || !self.state.is_empty() || !self.kind.is_empty() || self.idle
     }
+}
+
+fn is_connect(kind: &str) -> bool {
+    kind.eq_ignore_ascii_case(PROTOCOL_TYPE)
 }
 
 /// Groups by name, or all that are like something.

@@ -1,7 +1,8 @@
 //! `milepost group state`.
 
 use clap::Args;
-use serde_json::json;
+use milepost_client::groups::{StreamsTopology, Subtopology};
+use serde_json::{Value, json};
 
 use super::select::Selection;
 use super::words;
@@ -12,7 +13,9 @@ use crate::table::Cell;
 
 const HELP: &str = "\
 JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"protocol_type\", \"assignor\", \"coordinator\", \"members\",
-\"group_epoch\", \"assignment_epoch\"}], \"errors\"}; the epochs are null for a classic group.";
+\"group_epoch\", \"assignment_epoch\", \"topology\": {\"epoch\", \"subtopologies\": [{\"subtopology\", \"source_topics\",
+\"repartition_source_topics\", \"repartition_sink_topics\", \"changelog_topics\"}]}}], \"errors\"}; the epochs are null for a classic group,
+\"topology\" for any but a streams group, and \"subtopologies\" while topics that it reads are missing or do not fit together.";
 
 /// The flags of `group state`.
 #[derive(Debug, Args)]
@@ -43,6 +46,8 @@ pub(super) fn run(state: &State) -> Result<(), Failure> {
             known.members.len().to_string().into(),
             Cell::or_dash(epochs.map(|epochs| epochs.group)),
             Cell::or_dash(epochs.map(|epochs| epochs.assignment)),
+            Cell::or_dash(known.topology.as_ref().map(|topology| topology.epoch)),
+            Cell::or_dash(known.topology.as_ref().map(subtopologies)),
         ]);
         objects.push(json!({
             "group": name,
@@ -54,6 +59,7 @@ pub(super) fn run(state: &State) -> Result<(), Failure> {
             "members": known.members.len(),
             "group_epoch": epochs.map(|epochs| epochs.group),
             "assignment_epoch": epochs.map(|epochs| epochs.assignment),
+            "topology": known.topology.as_ref().map(topology),
         }));
     })?;
     let columns = [
@@ -65,6 +71,8 @@ pub(super) fn run(state: &State) -> Result<(), Failure> {
         ("MEMBERS", Shown::Always),
         ("GROUP-EPOCH", Shown::Wide),
         ("ASSIGNMENT-EPOCH", Shown::Wide),
+        ("TOPOLOGY-EPOCH", Shown::Wide),
+        ("SUBTOPOLOGIES", Shown::Wide),
     ];
     let document = json!({
         "version": DOCUMENT_VERSION,
@@ -73,4 +81,34 @@ pub(super) fn run(state: &State) -> Result<(), Failure> {
     });
     state.report.print(&Report { columns: columns.to_vec(), rows, document })?;
     Failure::of_reasons(errors)
+}
+
+/// `0: orders -> words; 1: words`: what each reads, and what it writes for the others.
+fn subtopologies(topology: &StreamsTopology) -> String {
+    let Some(parts) = &topology.subtopologies else { return "not initialized".to_owned() };
+    let said = parts.iter().map(|part| {
+        let reads: Vec<&str> =
+            part.sources.iter().chain(&part.repartition_sources).map(String::as_str).collect();
+        let writes = if part.repartition_sinks.is_empty() {
+            String::new()
+        } else {
+            format!(" -> {}", part.repartition_sinks.join(","))
+        };
+        format!("{}: {}{writes}", part.id, reads.join(","))
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+fn topology(topology: &StreamsTopology) -> Value {
+    let part = |part: &Subtopology| {
+        json!({
+            "subtopology": part.id,
+            "source_topics": part.sources,
+            "repartition_source_topics": part.repartition_sources,
+            "repartition_sink_topics": part.repartition_sinks,
+            "changelog_topics": part.changelogs,
+        })
+    };
+    let parts = topology.subtopologies.as_ref().map(|parts| parts.iter().map(part).collect::<Vec<_>>());
+    json!({ "epoch": topology.epoch, "subtopologies": parts })
 }

@@ -54,7 +54,8 @@ pub(super) fn run(undelete: &Undelete) -> Result<(), Failure> {
             undelete.group
         )));
     }
-    let group = gather::group(&mut cluster, &undelete.group)?;
+    let group = gather::group_to_write(&mut cluster, &undelete.group)?
+        .map_err(|reason| Failure::Failed(reason.words))?;
     let scope: BTreeSet<TopicPartition> = said.keys().cloned().collect();
     let facts = gather::reset(&mut cluster, &group, scope)?;
     let mut plan = reset::plan(&facts, &Destination::Said(said), Metadata::Kept);

@@ -40,14 +40,18 @@ pub(super) fn lag_number(lag: Option<&Lag>) -> Value {
 
 /// What is to be thought of a partition.
 pub(super) fn standing(one: &PartitionFacts) -> Cell {
-    standing_because(one.standing(), why(one))
+    let cell = standing_because(one.standing(), why(one));
+    match one.position.share_start() {
+        Some(start) => Cell { text: format!("{}, share start {}", cell.text, start.offset), ..cell },
+        None => cell,
+    }
 }
 
 /// What is to be thought of a partition, and why that cannot be said.
 pub(super) fn standing_because(standing: Standing, reason: Option<&Reason>) -> Cell {
     let tone = match standing {
         Standing::Inside => Tone::Good,
-        Standing::NeverCommitted => Tone::Plain,
+        Standing::NeverCommitted | Standing::NotBegun => Tone::Plain,
         Standing::Unknown => Tone::Warning,
         Standing::BelowStart | Standing::BeyondEnd | Standing::Gone => Tone::Bad,
     };
