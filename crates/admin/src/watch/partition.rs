@@ -57,7 +57,8 @@ impl WatchedPartition {
         match (&facts.position, self.committed) {
             (_, Some(offset)) => self.consumed.note(at, offset),
             (Position::Never, None) => self.consumed.forget(),
-            (Position::Committed(_) | Position::Unknown(_), None) => {}
+            // Where a share group begins moves by leaps, and says nothing of how fast it reads.
+            (Position::Committed(_) | Position::Share(_) | Position::Unknown(_), None) => {}
         }
         match self.end {
             Some(offset) => self.produced.note(at, offset),

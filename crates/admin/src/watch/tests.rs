@@ -192,6 +192,7 @@ fn partitions_know_their_members() {
         subscribed: None,
         assigned: [at(0)].into(),
         target: None,
+        work: None,
     };
     let description = GroupDescription {
         kind: GroupKind::Classic,
@@ -199,6 +200,7 @@ fn partitions_know_their_members() {
         protocol_type: "consumer".to_owned(),
         assignor: "range".to_owned(),
         epochs: None,
+        topology: None,
         members: vec![member],
     };
     let mut one = partition(0, committed(4), log(10));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use milepost_model::Generation;
 use milepost_wire::messages::offset_commit::{
-    OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse,
+    OffsetCommitRequest, OffsetCommitRequestTopic, OffsetCommitResponse,
 };
 use milepost_wire::{ApiKey, ErrorCode};
 
@@ -36,16 +36,7 @@ pub(super) fn commit(
     let topics = by_topic(offsets.iter());
     let topics = topics.into_iter().map(|(name, partitions)| OffsetCommitRequestTopic {
         name,
-        partitions: partitions
-            .into_iter()
-            .map(|(index, next)| OffsetCommitRequestPartition {
-                partition_index: index.0,
-                committed_offset: next.offset.0,
-                committed_leader_epoch: next.leader_epoch.map_or(-1, |epoch| epoch.0),
-                committed_metadata: Some(&next.metadata),
-                ..OffsetCommitRequestPartition::default()
-            })
-            .collect(),
+        partitions: partitions.into_iter().map(|(index, next)| next.in_request(index)).collect(),
         ..OffsetCommitRequestTopic::default()
     });
     let request = OffsetCommitRequest {

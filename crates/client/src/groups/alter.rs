@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use milepost_model::PartitionIndex;
 use milepost_wire::messages::offset_commit::{
-    OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse,
+    OffsetCommitRequest, OffsetCommitRequestTopic, OffsetCommitResponse,
 };
 use milepost_wire::{ApiKey, ErrorCode};
 
@@ -82,18 +82,9 @@ fn commit(
     altered: &mut PerPartition<()>,
 ) -> Result<(), ClientError> {
     let version = connection.version(ApiKey::OffsetCommit)?;
-    let partition = |(index, committed): (PartitionIndex, &Committed)| OffsetCommitRequestPartition {
-        partition_index: index.0,
-        committed_offset: committed.offset.0,
-        committed_leader_epoch: committed.leader_epoch.map_or(-1, |epoch| epoch.0),
-        ..OffsetCommitRequestPartition::default()
-    };
     let mut topics = Vec::new();
     for (name, of_it) in by_topic(part.iter().copied()) {
-        let partitions = of_it.into_iter().map(|(index, committed)| OffsetCommitRequestPartition {
-            committed_metadata: Some(&committed.metadata),
-            ..partition((index, committed))
-        });
+        let partitions = of_it.into_iter().map(|(index, committed)| committed.in_request(index));
         topics.push(OffsetCommitRequestTopic {
             name,
             partitions: partitions.collect(),

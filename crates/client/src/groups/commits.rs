@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use milepost_model::{LeaderEpoch, Offset};
+use milepost_model::{LeaderEpoch, Offset, PartitionIndex};
+use milepost_wire::messages::offset_commit::OffsetCommitRequestPartition;
 
 use super::each::{PerGroup, each_group};
 use crate::cluster::Cluster;
@@ -19,6 +20,18 @@ pub struct Committed {
     pub leader_epoch: Option<LeaderEpoch>,
     /// What whoever committed wrote beside it; mostly empty.
     pub metadata: String,
+}
+
+impl Committed {
+    /// As OffsetCommit has it.
+    pub(crate) fn in_request(&self, index: PartitionIndex) -> OffsetCommitRequestPartition<'_> {
+        OffsetCommitRequestPartition {
+            partition_index: index.0,
+            committed_offset: self.offset.0,
+            committed_leader_epoch: self.leader_epoch.map_or(-1, |epoch| epoch.0),
+            committed_metadata: Some(&self.metadata),
+        }
+    }
 }
 
 /// What is done about offsets that an open transaction is about to change.

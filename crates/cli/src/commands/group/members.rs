@@ -140,7 +140,7 @@ fn object(group: &str, known: &GroupDescription) -> Value {
         object.insert("target".to_owned(), json!(member.target.as_ref().map(by_topic)));
         match &member.work {
             Some(Work::Streams(streams)) => {
-                drop(object.insert("streams".to_owned(), streams_object(streams)))
+                object.insert("streams".to_owned(), streams_object(streams));
             }
             Some(Work::Connect(worker)) => {
                 let is_leader = worker.leader.as_ref().map(|leader| *leader == member.member_id);

@@ -128,7 +128,7 @@ impl PartitionColumn {
 fn how_bad(standing: Standing) -> f64 {
     match standing {
         Standing::Inside => 0.0,
-        Standing::NeverCommitted => 1.0,
+        Standing::NeverCommitted | Standing::NotBegun => 1.0,
         Standing::Unknown => 2.0,
         Standing::Gone => 3.0,
         Standing::BelowStart => 4.0,

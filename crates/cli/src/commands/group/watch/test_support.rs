@@ -97,6 +97,7 @@ pub(super) fn group(name: &str, state: &str, mut partitions: Vec<PartitionFacts>
             subscribed: None,
             assigned: partitions.iter().map(|one| one.partition.clone()).collect(),
             target: None,
+            work: None,
         });
     }
     let description = GroupDescription {
@@ -105,6 +106,7 @@ pub(super) fn group(name: &str, state: &str, mut partitions: Vec<PartitionFacts>
         protocol_type: "consumer".to_owned(),
         assignor: "range".to_owned(),
         epochs: None,
+        topology: None,
         members,
     };
     GroupFacts { group: name.to_owned(), description: Some(Ok(description)), unknown: None, partitions }

@@ -22,7 +22,6 @@ pub(super) struct Entry<'a> {
 }
 
 /// What it is.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub(super) enum What<'a> {
     /// A record, as its bytes say, and the bytes.
     Record { record: Result<Record<'a>, DecodeError>, key: Option<&'a [u8]>, value: Option<&'a [u8]> },
