@@ -1,5 +1,6 @@
 """A terminal with somebody at it: a pseudo-terminal, and as much of a screen as our programs write to."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -24,6 +25,7 @@ class Screen:
         self.master, self.slave = pty.openpty()
         self.cells = {}
         self.at = (0, 0)
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.rest = ""
         self.alternate = False
         self.cursor = True
@@ -102,15 +104,10 @@ class Screen:
         ready, _, _ = select.select([self.master], [], [], seconds)
         if not ready:
             return False
-        text = self.rest + os.read(self.master, 65536).decode(errors="surrogateescape")
-        # A sequence, or a character, may be cut in two.
+        text = self.rest + self.decoder.decode(os.read(self.master, 65536))
+        # A sequence may be cut in two, as a character may.
         cut = UNFINISHED.search(text)
         text, self.rest = (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
-        whole = text.encode(errors="surrogateescape")
-        for lacking in range(1, 4):
-            if len(whole) >= lacking and whole[-lacking] >= 0xC0:
-                self.rest = whole[-lacking:].decode(errors="surrogateescape") + self.rest
-                text = whole[:-lacking].decode(errors="surrogateescape")
         self.seen += text
         self.take(text)
         return True
