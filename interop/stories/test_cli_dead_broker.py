@@ -60,6 +60,24 @@ def test_who_lives_answers_and_who_is_dead_is_named(cluster):
     check(cli, of, both, second.bootstrap, "cannot connect")
 
 
+def test_groups_of_a_broker_that_hangs_are_watched_as_they_were(cluster):
+    cli, first, second = cluster
+    of = coordinators(cli)
+    assert set(of) == {first.bootstrap, second.bootstrap}, "each has groups"
+    screen = cli.screen(
+        "group", "watch", "--interval", "0.5", "--timeout", str(TIMEOUT_SECONDS), "--bootstrap", first.bootstrap
+    )
+    screen.until(lambda lines: all("10" in screen.row(group) for group in GROUPS))
+    second.process.send_signal(signal.SIGSTOP)
+    # Of those of the other one partition cannot be seen any more.
+    screen.until(lambda lines: all("unknown" in screen.row(group) for group in of[first.bootstrap]))
+    screen.until(f"{second.bootstrap} did not answer")
+    for group in of[second.bootstrap]:
+        assert "10" in screen.row(group), screen.text()
+    screen.type("q")
+    assert screen.ended() == 0 and screen.is_restored()
+
+
 def check(cli, of, both, dead, silence):
     [alive] = set(of) - {dead}
     listed = within(cli, "group", "list", "--lag", "--format", "json", *both)
