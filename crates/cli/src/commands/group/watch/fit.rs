@@ -74,3 +74,44 @@ fn wanted<C: Column>(column: C, place: usize, sorted: C, rows: &[Vec<Cell>]) -> 
 fn heading_width<C: Column>(column: C, sorted: C) -> usize {
     column.spec().heading.len() + usize::from(column == sorted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::group_column::GroupColumn;
+    use super::*;
+
+    /// The cells of a row, whose lag is a long number.
+    fn row() -> Vec<Cell> {
+        let cell = |column: &GroupColumn| match column {
+            GroupColumn::Group => "a-group-with-quite-a-long-name-that-says-what-it-does".into(),
+            GroupColumn::Lag => "123456789012345".into(),
+            GroupColumn::CatchUp => "never at this rate".into(),
+            GroupColumn::State => "PreparingRebalance".into(),
+            _ => Cell::from("1"),
+        };
+        GroupColumn::ALL.iter().map(cell).collect()
+    }
+
+    #[test]
+    fn at_any_width_columns_fit_and_numbers_are_whole() {
+        for width in 0..250 {
+            let fitted = fit(&[row()], GroupColumn::Lag, width);
+            assert_eq!(fitted[0].column, GroupColumn::Group);
+            assert!(needed(&fitted) <= width, "{width}: {fitted:?}");
+            for one in fitted.iter().filter(|one| one.column.spec().side == Side::Right) {
+                assert!(one.width >= row()[one.place].text.len(), "{width}: {one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_matters_most_stays_longest() {
+        let shown = |width| -> Vec<GroupColumn> {
+            fit(&[row()], GroupColumn::Lag, width).iter().map(|one| one.column).collect()
+        };
+        assert_eq!(shown(10), [GroupColumn::Group]);
+        assert_eq!(shown(40), [GroupColumn::Group, GroupColumn::Lag]);
+        assert_eq!(shown(45), [GroupColumn::Group, GroupColumn::Lag, GroupColumn::CatchUp]);
+        assert_eq!(shown(249), GroupColumn::ALL);
+    }
+}

@@ -214,7 +214,7 @@ fn every_way_to_quit() {
 #[test]
 fn the_shell_gets_the_terminal_whatever_is_shown() {
     let mut played = watching();
-    for key in [Press::Char('?'), Press::Char('/'), Press::Escape] {
+    for key in [Press::Char('?'), Press::Char('x'), Press::Char('/'), Press::Escape, Press::Enter] {
         assert_eq!(played.press(Press::Suspend), Some(Effect::Suspend));
         assert_eq!(played.press(key), None);
     }
