@@ -1,10 +1,11 @@
 """`milepost doctor` of what only shows over time, or what only a client of long ago does, on any cluster."""
 
 import json
+import time
 
 import pytest
 
-from harness import batches, wire, wire_admin
+from harness import batches, wire, wire_admin, wire_consumer
 from harness.cli import Cli
 from harness.tools import Shell
 from harness.wire import array, i32, i64, text
@@ -78,6 +79,36 @@ def test_what_goes_on_between_two_looks(cli, server, topic):
     assert ("stuck-rebalance", well) not in said
     assert "deletion came 3 records closer" in said[("shrinking-margin", losing)], ran
     assert not [rule for rule, _ in found(cli, losing) if rule in ("stuck-rebalance", "shrinking-margin")]
+
+
+def test_a_member_that_does_not_follow_its_group(cli, server, shell, name):
+    shell.create(name, 2)
+    behind, well = f"{name}-behind", f"{name}-well"
+    with server.connect() as connection:
+        for group in (behind, well):
+            wire.find_coordinator(connection, group)
+            join(connection, group, "first", name)
+        # Another comes, and the first, who is to give something up, says nothing any more.
+        join(connection, behind, "second", name)
+        ran = cli.run("doctor", behind, well, "--for", str(LOOK_SECONDS), "--format", "json")
+    said = {(one["rule"], one["group"]): one["says"] for one in json.loads(ran.out)["findings"]}
+    assert said[("member-behind", behind)].startswith("the member first stayed in epoch"), ran
+    assert ("member-behind", well) not in said
+
+
+def join(connection, group, member, topic):
+    """Heartbeats until the member is in the group's epoch."""
+    epoch = 0
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        topics = [topic] if epoch == 0 else None
+        error, epoch, _ = wire_consumer.heartbeat(connection, group, member, epoch, topics=topics)
+        assert error == wire.NO_ERROR
+        _, _, epoch_of_group, target, _ = wire_consumer.describe(connection, group)
+        if epoch == epoch_of_group == target:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{member} does not get into {group}")
 
 
 @pytest.mark.parametrize(

@@ -255,9 +255,21 @@ fn of_group(group: &GroupFacts, partitions: Vec<doctor::PartitionFacts>) -> doct
         members: known.map(|description| description.members.len()),
         subscribed: known.and_then(GroupDescription::subscribed),
         kind: known.and_then(kind),
+        epoch: known.and_then(|description| description.epochs).map(|epochs| epochs.group),
+        members_behind: known.map(members_behind).unwrap_or_default(),
         partitions,
         ..doctor::GroupFacts::default()
     }
+}
+
+/// Members that have not followed the group into its epoch. One that is away for a while has an epoch below 0.
+fn members_behind(description: &GroupDescription) -> BTreeMap<String, i32> {
+    let Some(epochs) = description.epochs else { return BTreeMap::new() };
+    let behind = description.members.iter().filter_map(|member| {
+        let epoch = member.epoch.filter(|epoch| (0..epochs.group).contains(epoch))?;
+        Some((member.member_id.clone(), epoch))
+    });
+    behind.collect()
 }
 
 /// Of what kind a group is, where that says how its offsets expire.

@@ -259,7 +259,8 @@ impl Cluster {
         if let Some((address, _)) = self.connections.iter().find(|(_, connection)| is_idle(connection)) {
             return Ok(address.clone());
         }
-        let addresses: Vec<Address> = self.bootstrap.iter().chain(&self.brokers).cloned().collect();
+        let others = self.brokers.iter().filter(|address| !self.bootstrap.contains(address));
+        let addresses: Vec<Address> = self.bootstrap.iter().chain(others).cloned().collect();
         let mut last = None;
         for (place, address) in addresses.iter().enumerate() {
             // One that takes the connection and says nothing must leave time for those behind it.

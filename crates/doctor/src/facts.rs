@@ -181,6 +181,10 @@ pub struct GroupFacts {
     pub kind: Option<GroupKind>,
     /// Since when it has been empty, where the log of committed offsets says that.
     pub empty_since: Option<Timestamp>,
+    /// The epoch that its members are to be in, if it is one that has epochs.
+    pub epoch: Option<i32>,
+    /// Members that are still in an older one, and in which.
+    pub members_behind: BTreeMap<String, i32>,
     /// How often it was shared out anew since one of its positions last moved forward.
     pub rounds_without_progress: u32,
     /// Its partitions, in order.
@@ -257,6 +261,12 @@ impl PartitionFacts {
     pub(crate) fn lag(&self) -> Option<i64> {
         let (_, end) = self.ends()?;
         Some(end.0 - self.committed()?.0).filter(|lag| *lag >= 0)
+    }
+
+    /// How many records wait for the group, if that is known and some do. The last offset may be the marker of a transaction,
+    /// which nobody reads, so one alone does not count.
+    pub(crate) fn waiting(&self) -> Option<i64> {
+        self.lag().filter(|lag| *lag > 1)
     }
 
     /// As commands name it.

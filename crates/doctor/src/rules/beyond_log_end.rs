@@ -7,7 +7,7 @@ use crate::finding::{Fix, Severity};
 pub(super) const RULE: Rule = Rule {
     id: "beyond-log-end",
     severity: Severity::Critical,
-    why: "the log was cut or the topic made again: what is written from now on is skipped until the log has grown past this offset",
+    why: "the log was cut or the topic made again, or a mirror such as MirrorMaker 2 wrote offsets that are not here yet: what is written from now on is skipped until the log has grown past this offset",
     check,
 };
 

@@ -20,7 +20,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
 
 fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
     let commits = one.commits.filter(|commits| commits.unmoved >= UNMOVED_MIN)?;
-    let lag = one.lag().filter(|lag| *lag > 0)?;
+    let lag = one.waiting()?;
     let says = format!(
         "{} was committed {} times at {} without moving, and {lag} records wait",
         one.name(),

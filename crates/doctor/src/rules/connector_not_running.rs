@@ -21,7 +21,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
     };
     super::groups(facts, |group| {
         let name = group.group.strip_prefix(PREFIX)?;
-        let lag: i64 = group.partitions.iter().filter_map(PartitionFacts::lag).sum();
+        let lag: i64 = group.partitions.iter().filter_map(PartitionFacts::waiting).sum();
         if group.kind != Some(GroupKind::Classic) || group.members? > 0 || lag == 0 {
             return None;
         }

@@ -11,6 +11,7 @@ mod ephemeral_groups;
 mod epoch_newer_than_log;
 mod explicit_expiry;
 mod hot_offsets_partition;
+mod member_behind;
 mod metadata_near_limit;
 mod more_members_than_partitions;
 mod near_expiry;
@@ -71,6 +72,7 @@ pub const RULES: &[Rule] = &[
     commit_without_epoch::RULE,
     epoch_newer_than_log::RULE,
     stuck_rebalance::RULE,
+    member_behind::RULE,
     connector_not_running::RULE,
     rewinds::RULE,
     commits_without_progress::RULE,

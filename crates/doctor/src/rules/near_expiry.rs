@@ -58,9 +58,10 @@ fn starts(group: &GroupFacts, one: &PartitionFacts) -> Option<Timestamp> {
 
 fn fix(group: &GroupFacts) -> Fix {
     // Only where the clock counts from the last commit does another commit help.
-    if group.kind == Some(GroupKind::Classic) || group.members != Some(0) {
+    let counts_from_commit = matches!(group.kind, Some(GroupKind::OffsetsOnly | GroupKind::Consumer));
+    if !counts_from_commit || group.members != Some(0) {
         let keep = format!(
-            "start a member of {} that subscribes to these topics, or keep its offsets: milepost group snapshot create {}",
+            "start a member of {} that reads these topics, or keep its offsets: milepost group snapshot create {}",
             group.group, group.group
         );
         return Fix::ByHand(keep);
@@ -74,7 +75,24 @@ mod tests {
 
     use super::RULE;
     use crate::facts::GroupKind;
-    use crate::testing::{DAY_MS, NOW, said};
+    use crate::finding::Fix;
+    use crate::testing::{DAY_MS, NOW, said, well};
+
+    #[test]
+    fn another_commit_is_advised_only_where_it_helps() {
+        let fix = |kind: GroupKind| {
+            let mut facts = well();
+            let group = &mut facts.groups[0];
+            (group.kind, group.state, group.members) = (Some(kind), Some("Empty".to_owned()), Some(0));
+            group.partitions[0].commits.as_mut().unwrap().last = Timestamp(NOW.0 - 7 * DAY_MS);
+            RULE.find(&facts).remove(0).fix
+        };
+        let again = Fix::milepost(&["group", "reset", "g", "+0", "--all"]);
+        assert_eq!(fix(GroupKind::OffsetsOnly), again);
+        assert_eq!(fix(GroupKind::Consumer), again);
+        assert!(matches!(fix(GroupKind::Classic), Fix::ByHand(_)));
+        assert!(matches!(fix(GroupKind::Connect), Fix::ByHand(_)));
+    }
 
     /// A group without members whose last commit is so old; retention is seven days.
     fn with(kind: GroupKind, age_ms: i64, empty_ms: Option<i64>) -> Vec<String> {

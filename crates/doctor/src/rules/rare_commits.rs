@@ -22,7 +22,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
 
 fn hit(group: &GroupFacts, one: &PartitionFacts, now_ms: i64) -> Option<(String, Fix)> {
     let ago_ms = now_ms - one.commits?.last.0;
-    let lag = one.lag().filter(|lag| *lag > 0)?;
+    let lag = one.waiting()?;
     if !one.has_reader || ago_ms < LONG_MS {
         return None;
     }

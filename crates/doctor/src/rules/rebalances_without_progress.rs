@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(facts: &Facts) -> Vec<Hit> {
     super::groups(facts, |group| {
         let rounds = group.rounds_without_progress;
-        let lag: i64 = group.partitions.iter().filter_map(PartitionFacts::lag).sum();
+        let lag: i64 = group.partitions.iter().filter_map(PartitionFacts::waiting).sum();
         if rounds < ROUNDS_MIN || lag == 0 {
             return None;
         }
