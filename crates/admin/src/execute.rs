@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use milepost_client::groups::{self, Committed, Pending};
 use milepost_client::{ClientError, Cluster, TopicPartition, epochs, stamps};
 
-use crate::plan::{OffsetPlan, SpanEnd};
+use crate::plan::{Deletion, OffsetPlan, SpanEnd};
 use crate::reason::Reason;
 
 /// What came of one partition.
@@ -47,15 +47,50 @@ pub fn write(cluster: &mut Cluster, plan: &OffsetPlan) -> Result<Vec<Outcome>, C
     let wanted: BTreeMap<TopicPartition, Committed> =
         plan.moves.iter().map(|one| (one.partition.clone(), one.new.clone())).collect();
     let mut results: BTreeMap<TopicPartition, Result<(), Reason>> = BTreeMap::new();
-    if !wanted.is_empty() {
-        for (one, result) in groups::alter(cluster, &plan.group, &wanted)? {
-            results.insert(one, result.map_err(|error| in_words(&error)));
-        }
-    }
     let forgotten: Vec<TopicPartition> = plan.forgets.iter().map(|(one, _)| one.clone()).collect();
-    results.extend(forget(cluster, &plan.group, &forgotten)?);
+    if plan.deletion == Deletion::WithGroup {
+        if let Err(reason) = delete_group(cluster, &plan.group)? {
+            let refused = |partition| Outcome { partition, result: Err(reason.clone()) };
+            return Ok(plan.touched().into_iter().map(refused).collect());
+        }
+        // Nothing ends this early any more, or what is kept would be gone.
+        cluster.finish_within(cluster.options().timeout);
+        results.extend(forgotten.iter().map(|one| (one.clone(), Ok(()))));
+    }
+    if !wanted.is_empty() {
+        results.extend(alter(cluster, plan, &wanted)?);
+    }
+    if plan.deletion == Deletion::ByPartition {
+        results.extend(forget(cluster, &plan.group, &forgotten)?);
+    }
     verify(cluster, &plan.group, &wanted, &mut results);
     Ok(results.into_iter().map(|(partition, result)| Outcome { partition, result }).collect())
+}
+
+/// Where the group was deleted before, nobody being asked is an outcome too.
+fn alter(
+    cluster: &mut Cluster,
+    plan: &OffsetPlan,
+    wanted: &BTreeMap<TopicPartition, Committed>,
+) -> Result<BTreeMap<TopicPartition, Result<(), Reason>>, ClientError> {
+    match groups::alter(cluster, &plan.group, wanted) {
+        Ok(altered) => Ok(altered
+            .into_iter()
+            .map(|(one, result)| (one, result.map_err(|error| in_words(&error))))
+            .collect()),
+        Err(error) if plan.deletion == Deletion::WithGroup => {
+            let reason = in_words(&error);
+            Ok(wanted.keys().map(|one| (one.clone(), Err(reason.clone()))).collect())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn delete_group(cluster: &mut Cluster, group: &str) -> Result<Result<(), Reason>, ClientError> {
+    let deleted = groups::delete(cluster, &[group])?.remove(group);
+    let lacking =
+        || Err(ClientError::Incomplete { what: "DeleteGroups".to_owned(), lacks: group.to_owned() });
+    Ok(deleted.unwrap_or_else(lacking).map_err(|error| in_words(&error)))
 }
 
 /// Deletes offsets, and reads the group again.

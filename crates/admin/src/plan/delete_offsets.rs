@@ -1,12 +1,13 @@
 //! Deleting what a group has committed for some topics: those that are named, those that it no longer reads, those that
 //! no longer exist.
+//!
+//! Brokers delete single offsets only of topics that exist. Those of others go with the group: it is deleted, and made anew
+//! by committing again what is kept.
 
 use std::collections::BTreeSet;
 
-use milepost_client::TopicPartition;
-use milepost_client::groups::Committed;
-
-use crate::facts::{GroupFacts, PartitionFacts};
+use super::{Deletion, Move, OffsetPlan, Presence, Span};
+use crate::facts::{GroupFacts, PartitionFacts, Position};
 use crate::reason::Reason;
 use crate::topic_filter::TopicFilter;
 
@@ -29,21 +30,12 @@ pub struct Unsubscribed;
 #[derive(Clone, Copy, Debug)]
 pub struct Gone;
 
-/// What is deleted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ForgetPlan {
-    /// The group.
-    pub group: String,
-    /// Each partition, and what is committed there now.
-    pub forgets: Vec<(TopicPartition, Committed)>,
-}
-
 /// Plans it.
 ///
 /// # Errors
 /// When it is not known what the group reads and that is asked for: a group without members reads nothing now, and
 /// may read everything again tomorrow.
-pub fn plan(group: &GroupFacts, choice: &Choice) -> Result<ForgetPlan, Reason> {
+pub fn plan(group: &GroupFacts, choice: &Choice, deletion: Deletion) -> Result<OffsetPlan, Reason> {
     if let Some(reason) = &group.unknown {
         return Err(reason.clone());
     }
@@ -57,9 +49,41 @@ pub fn plan(group: &GroupFacts, choice: &Choice) -> Result<ForgetPlan, Reason> {
             || wanted.as_ref().is_some_and(|wanted| !wanted.contains(&*one.partition.topic))
             || (choice.gone.is_some() && is_gone)
     };
-    let meant = group.partitions.iter().filter(|one| is_meant(one));
-    let forgets = meant.filter_map(|one| Some((one.partition.clone(), one.position.committed()?.clone())));
-    Ok(ForgetPlan { group: group.group.clone(), forgets: forgets.collect() })
+    let (meant, others): (Vec<_>, Vec<_>) = group.partitions.iter().partition(|one| is_meant(one));
+    let mut plan = OffsetPlan::new(&group.group, Presence::Empty);
+    let forgets = meant.into_iter();
+    plan.forgets =
+        forgets.filter_map(|one| Some((one.partition.clone(), one.position.committed()?.clone()))).collect();
+    if deletion == Deletion::WithGroup {
+        plan.deletion = deletion;
+        plan.presence = Presence::of(group.description.as_ref());
+        plan.moves = others.into_iter().filter_map(|one| stays(one).transpose()).collect::<Result<_, _>>()?;
+    }
+    Ok(plan)
+}
+
+/// What is committed again as it is. Where that is not known the group must not be deleted, nor where it could not be
+/// committed.
+fn stays(one: &PartitionFacts) -> Result<Option<Move>, Reason> {
+    let old = match &one.position {
+        Position::Committed(old) => old.clone(),
+        Position::Never => return Ok(None),
+        Position::Unknown(reason) => return Err(reason.clone()),
+    };
+    if let Err(reason) = &one.log
+        && reason.is_gone()
+    {
+        let why = "it does not exist, so what is committed for it could not be kept; say --gone too";
+        return Err(Reason::other(format!("{}: {why}", one.partition)));
+    }
+    Ok(Some(Move {
+        partition: one.partition.clone(),
+        new: old.clone(),
+        old: Some(old),
+        clamped: None,
+        log: None,
+        span: Span::default(),
+    }))
 }
 
 fn wanted_topics(group: &GroupFacts) -> Result<BTreeSet<String>, Reason> {

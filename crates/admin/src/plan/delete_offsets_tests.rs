@@ -1,8 +1,8 @@
-use milepost_client::groups::{GroupDescription, GroupKind, MemberDescription};
+use milepost_client::TopicPartition;
+use milepost_client::groups::{Committed, GroupDescription, GroupKind, MemberDescription};
 use milepost_model::{Offset, PartitionIndex};
 
 use super::*;
-use crate::facts::Position;
 use crate::reason::Cause;
 
 fn partition(topic: &str, log: Option<&'static str>) -> PartitionFacts {
@@ -51,7 +51,7 @@ fn group(subscribed: &[Option<&str>]) -> GroupFacts {
 }
 
 fn topics(group: &GroupFacts, choice: &Choice) -> Result<Vec<String>, Reason> {
-    let plan = plan(group, choice)?;
+    let plan = plan(group, choice, Deletion::ByPartition)?;
     Ok(plan.forgets.iter().map(|(one, _)| one.topic.to_string()).collect())
 }
 
@@ -73,4 +73,22 @@ fn what_a_group_reads_must_be_known() {
     let unsubscribed = Choice { unsubscribed: Some(Unsubscribed), ..Choice::default() };
     assert!(topics(&group(&[]), &unsubscribed).unwrap_err().words.contains("no members"));
     assert!(topics(&group(&[Some("read"), None]), &unsubscribed).unwrap_err().words.contains("pattern"));
+}
+
+#[test]
+fn a_group_that_is_made_anew_keeps_what_was_not_meant() {
+    let mut group = group(&[]);
+    let gone = Choice { gone: Some(Gone), ..Choice::default() };
+    let made = plan(&group, &gone, Deletion::WithGroup).unwrap();
+    let kept: Vec<&str> = made.moves.iter().map(|one| &*one.partition.topic).collect();
+    assert_eq!((kept, made.forgets.len(), made.presence.clone()), (vec!["old", "read"], 1, Presence::Empty));
+    assert!(made.moves.iter().all(|one| !one.changes()), "{made:?}");
+    // What is gone cannot be committed again.
+    let named = Choice { named: vec!["old".parse().unwrap()], ..Choice::default() };
+    assert!(
+        plan(&group, &named, Deletion::WithGroup).unwrap_err().words.contains("gone-0: it does not exist")
+    );
+    // What is not known cannot be kept.
+    group.partitions[2].position = Position::Unknown(Reason::other("in doubt"));
+    assert_eq!(plan(&group, &gone, Deletion::WithGroup).unwrap_err().words, "in doubt");
 }

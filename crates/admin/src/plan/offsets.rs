@@ -128,6 +128,16 @@ pub struct LeftOut {
     pub why: Reason,
 }
 
+/// How offsets come to be deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deletion {
+    /// Each by itself. Brokers refuse it for topics that do not exist.
+    #[default]
+    ByPartition,
+    /// The group is deleted with all that it has committed, and made anew by what is written. The plan has all of it.
+    WithGroup,
+}
+
 /// What is to be written to one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OffsetPlan {
@@ -139,6 +149,8 @@ pub struct OffsetPlan {
     pub moves: Vec<Move>,
     /// Partitions whose offset is deleted, with what is committed there now.
     pub forgets: Vec<(TopicPartition, Committed)>,
+    /// How those are deleted.
+    pub deletion: Deletion,
     /// Partitions that were meant and are not touched.
     pub left_out: Vec<LeftOut>,
 }
@@ -147,7 +159,14 @@ impl OffsetPlan {
     /// One that does nothing yet.
     #[must_use]
     pub fn new(group: impl Into<String>, presence: Presence) -> Self {
-        Self { group: group.into(), presence, moves: Vec::new(), forgets: Vec::new(), left_out: Vec::new() }
+        Self {
+            group: group.into(),
+            presence,
+            moves: Vec::new(),
+            forgets: Vec::new(),
+            deletion: Deletion::ByPartition,
+            left_out: Vec::new(),
+        }
     }
 
     /// Whether carrying it out changes nothing.

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use milepost_batch::{BatchBuilder, BatchOptions, stamp};
-use milepost_model::{LeaderEpoch, Offset, Timestamp};
+use milepost_model::{LeaderEpoch, Offset, PartitionIndex, Timestamp};
+use milepost_records::offsets::{OffsetCommitKey, OffsetCommitValue};
 use serde_json::json;
 
 use crate::support::{Server, run_alone};
@@ -62,4 +63,62 @@ fn a_server_started_on_a_brokers_folder_says_how_to_move_it_in() {
     let ran = run_alone(&serve, folder.path());
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("milepost import --from"), "{}", ran.stderr);
+}
+
+/// The group `billing` has committed for `orders`, and for `invoices`, which was deleted long ago.
+fn commit_for_what_is_gone(folder: &Path) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let now = Timestamp(i64::try_from(now).unwrap());
+    let mut builder = BatchBuilder::new(BatchOptions::default());
+    for (topic, offset, metadata) in [("orders", 41, "kept"), ("invoices", 7, "")] {
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        OffsetCommitKey { group: "billing", topic, partition: PartitionIndex(0) }.encode(&mut key).unwrap();
+        let committed = OffsetCommitValue {
+            offset: Offset(offset),
+            leader_epoch: Some(LeaderEpoch(3)),
+            metadata,
+            commit_timestamp: now,
+            expire_timestamp: None,
+            topic_id: None,
+        };
+        committed.encode(&mut value).unwrap();
+        builder.append(now, Some(&key), Some(&value), &[]).unwrap();
+    }
+    let mut batch = builder.build(Offset(0));
+    stamp(&mut batch, Offset(0), LeaderEpoch(0));
+    fs::write(folder.join("__consumer_offsets-0/00000000000000000000.log"), batch).unwrap();
+}
+
+#[test]
+fn offsets_of_a_topic_that_is_gone_go_with_a_group_that_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = brokers_folder(folder.path());
+    commit_for_what_is_gone(&from);
+    let data = folder.path().join("data");
+    let arguments = ["import", "--from", from.to_str().unwrap(), "--data-dir", data.to_str().unwrap()];
+    run_alone(&arguments, folder.path()).ok();
+    let server = Server::start_in(folder);
+    let committed = || server.run(&["group", "export", "billing", "--as", "csv"]).lines();
+    assert_eq!(committed(), ["invoices,0,7", "orders,0,41"]);
+    let found = server.run(&["doctor", "billing"]);
+    assert!(found.stdout.contains("group delete-offsets billing --gone --rebuild"), "{}", found.stdout);
+
+    // One by one brokers do not delete them, which is said beforehand.
+    let gone = ["group", "delete-offsets", "billing", "--gone", "--yes"];
+    let refused = server.run(&gone);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("--rebuild does it"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("[UNKNOWN_TOPIC_OR_PARTITION]"), "{}", refused.stderr);
+    assert_eq!(committed(), ["invoices,0,7", "orders,0,41"]);
+
+    let rebuild = [&gone[..], &["--rebuild"]].concat();
+    let said = server.run(&rebuild).ok();
+    assert!(said.contains("invoices-0: deleted") && said.contains("orders-0: 41"), "{said}");
+    let described = server.run(&["group", "describe", "billing", "--format", "json"]).json();
+    let partitions = described["groups"][0]["partitions"].as_array().unwrap();
+    assert_eq!(partitions.len(), 1, "{described}");
+    let expected = json!({"topic": "orders", "offset": 41, "leader_epoch": 3, "metadata": "kept"});
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&partitions[0][field], value, "{field}");
+    }
 }

@@ -20,7 +20,7 @@ fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
         return None;
     }
     let says = format!("{} does not exist", one.name());
-    Some((says, Fix::milepost(&["group", "delete-offsets", &group.group, "--gone"])))
+    Some((says, Fix::milepost(&["group", "delete-offsets", &group.group, "--gone", "--rebuild"])))
 }
 
 #[cfg(test)]

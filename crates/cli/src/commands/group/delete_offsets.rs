@@ -1,14 +1,15 @@
 //! `milepost group delete-offsets`.
 
 use clap::Args;
+use milepost_admin::plan::Deletion;
 use milepost_admin::plan::delete_offsets::{self, Choice, Gone, Unsubscribed};
-use milepost_admin::plan::{OffsetPlan, Presence};
-use milepost_admin::{TopicFilter, gather};
+use milepost_admin::{GroupFacts, Reason, TopicFilter, gather};
+use milepost_client::TopicPartition;
 
 use super::change::{Change, ChangeFlags};
 use super::plan_view;
 use crate::cluster_flags::ClusterFlags;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::report::ReportFlags;
 
 /// The flags of `group delete-offsets`.
@@ -23,9 +24,13 @@ pub(crate) struct DeleteOffsets {
     /// Of all topics that no member of the group reads any more.
     #[arg(long)]
     unsubscribed: bool,
-    /// Of all topics and partitions that no longer exist.
+    /// Of all topics and partitions that no longer exist. Brokers refuse to delete these one by one; see --rebuild.
     #[arg(long)]
     gone: bool,
+    /// Deletes the group and commits again what is kept, in place of deleting offsets one by one. It also rids the group of
+    /// topics that do not exist. The group must have no members, and keeps nothing but its offsets.
+    #[arg(long)]
+    rebuild: bool,
     #[command(flatten)]
     change: ChangeFlags,
     #[command(flatten)]
@@ -46,18 +51,25 @@ pub(super) fn run(delete: &DeleteOffsets) -> Result<(), Failure> {
         unsubscribed: delete.unsubscribed.then_some(Unsubscribed),
         gone: delete.gone.then_some(Gone),
     };
-    let plan = delete_offsets::plan(&group, &choice).map_err(|reason| Failure::Failed(reason.words))?;
+    let deletion = if delete.rebuild { Deletion::WithGroup } else { Deletion::ByPartition };
+    let plan =
+        delete_offsets::plan(&group, &choice, deletion).map_err(|reason| Failure::Failed(reason.words))?;
     if plan.forgets.is_empty() {
         return Err(Failure::Failed(format!("{}: the group has committed nothing of that", delete.group)));
     }
-    // Members are no hindrance here: the cluster refuses what they are subscribed to, and nothing else.
-    let mut change_plan = OffsetPlan::new(plan.group, Presence::Empty);
-    change_plan.forgets = plan.forgets;
+    if !delete.rebuild && plan.forgets.iter().any(|(one, _)| is_gone(&group, one)) {
+        say("brokers usually refuse to delete offsets of topics that do not exist; if so, --rebuild does it");
+    }
     let change = Change {
         verb: "delete-offsets",
         flags: &delete.change,
         report: &delete.report,
         cluster: &delete.cluster,
     };
-    change.carry_out(&mut cluster, vec![change_plan])
+    change.carry_out(&mut cluster, vec![plan])
+}
+
+fn is_gone(group: &GroupFacts, partition: &TopicPartition) -> bool {
+    let facts = group.partitions.iter().find(|one| one.partition == *partition);
+    facts.and_then(|one| one.log.as_ref().err()).is_some_and(Reason::is_gone)
 }
