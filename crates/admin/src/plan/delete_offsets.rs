@@ -68,6 +68,10 @@ fn stays(one: &PartitionFacts) -> Result<Option<Move>, Reason> {
     let old = match &one.position {
         Position::Committed(old) => old.clone(),
         Position::Never => return Ok(None),
+        Position::Share(_) => {
+            let why = "a share group commits nothing that could be kept";
+            return Err(Reason::other(format!("{}: {why}", one.partition)));
+        }
         Position::Unknown(reason) => return Err(reason.clone()),
     };
     if let Err(reason) = &one.log
