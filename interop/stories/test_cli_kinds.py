@@ -97,6 +97,17 @@ def test_a_share_group(ours, theirs, shared, name):
     text = ours.run("group", "describe", name).ok()
     assert re.search(rf"{name} +0 +- +3 +0 +ok, share start \d", text), text
 
+    # Nothing waits where nothing is left to do.
+    [told] = ours.run("group", "describe", name, "--topic", f"{name}:0", "--time-lag", "--format", "json").json()["groups"]
+    assert [one["time_lag_ms"] for one in told["partitions"]] == [0]
+    start = partitions(ours, name)[name, 0]["share_start_offset"]
+    [peeked] = [
+        one
+        for one in ours.run("group", "peek", name, "--format", "json").json()["partitions"]
+        if one["partition"] == 0
+    ]
+    assert peeked["position"] == start, peeked
+
     [member] = shown(ours, "members", name)["members"]
     [row] = theirs("kafka-share-groups", "--describe", "--group", name, "--members", "--verbose").rows
     assert row[1] == member["member_id"] and row[-1] == f"{name}:0,1"

@@ -59,7 +59,7 @@ pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<V
     if detail == Detail::Times {
         let times = record_times(cluster, &gathered)?;
         for one in gathered.iter_mut().flat_map(|group| &mut group.partitions) {
-            let place = one.position.committed().map(|committed| (one.partition.clone(), committed.offset));
+            let place = one.position.next().map(|offset| (one.partition.clone(), offset));
             one.next_record = place.and_then(|place| times.get(&place).copied());
         }
     }
@@ -151,10 +151,10 @@ fn record_times(
     // Groups may be at different places of one partition: each round asks about one of them.
     let mut places: BTreeSet<(TopicPartition, Offset)> = BTreeSet::new();
     for one in gathered.iter().flat_map(|group| &group.partitions) {
-        if let (Some(committed), Ok(log)) = (one.position.committed(), &one.log)
-            && (log.start.offset..log.end.offset).contains(&committed.offset)
+        if let (Some(offset), Ok(log)) = (one.position.next(), &one.log)
+            && (log.start.offset..log.end.offset).contains(&offset)
         {
-            places.insert((one.partition.clone(), committed.offset));
+            places.insert((one.partition.clone(), offset));
         }
     }
     let mut times = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use milepost_client::TopicPartition;
 use milepost_client::groups::{Committed, GroupDescription, GroupKind, ShareStart};
 use milepost_client::offsets::Bounds;
-use milepost_model::Timestamp;
+use milepost_model::{Offset, Timestamp};
 
 use crate::lag::{Lag, Standing};
 use crate::reason::Reason;
@@ -34,6 +34,13 @@ impl Position {
     #[must_use]
     pub fn committed(&self) -> Option<&Committed> {
         if let Self::Committed(committed) = self { Some(committed) } else { None }
+    }
+
+    /// The next record to read: the one at what is committed, or at which a share group begins.
+    #[must_use]
+    pub fn next(&self) -> Option<Offset> {
+        let committed = self.committed().map(|committed| committed.offset);
+        committed.or_else(|| self.share_start().map(|start| start.offset))
     }
 
     /// Where a share group begins.

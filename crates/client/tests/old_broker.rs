@@ -53,8 +53,10 @@ fn play(stream: &mut TcpStream) {
                 answer(stream, &committed, reply);
             }
             RequestBody::DescribeGroups(asked) => {
-                let group =
-                    |group_id| DescribedGroup { group_id, group_state: "Empty", ..Default::default() };
+                let group = |group_id| {
+                    let group_state = if group_id == "absent" { "Dead" } else { "Empty" };
+                    DescribedGroup { group_id, group_state, ..Default::default() }
+                };
                 let groups = asked.groups.into_iter().map(group).collect();
                 answer(stream, &DescribeGroupsResponse { groups, ..Default::default() }, reply);
             }
@@ -88,6 +90,33 @@ fn groups_are_asked_about_one_by_one_and_one_that_is_refused_hides_no_other() {
 
     let described = groups::describe(&mut cluster, &["a", "z"]).unwrap();
     assert!(described.values().all(|group| group.as_ref().is_ok_and(|group| group.state == "Empty")));
+    drop(cluster);
+    broker.join().unwrap();
+}
+
+#[test]
+fn a_broker_without_newer_kinds_of_groups_is_not_asked_about_them() {
+    let (address, broker) = broker(versions(), play);
+    let mut cluster = Cluster::connect(vec![address], Options::default()).unwrap();
+    let described = groups::describe(&mut cluster, &["absent"]).unwrap();
+    assert!(described["absent"].as_ref().is_ok_and(|group| !group.exists()));
+    let begun = groups::share_offsets(&mut cluster, &["absent"]).unwrap();
+    assert!(begun["absent"].as_ref().is_ok_and(std::collections::BTreeMap::is_empty));
+    drop(cluster);
+    broker.join().unwrap();
+}
+
+#[test]
+fn what_a_broker_says_in_unknown_versions_alone_is_not_taken_for_nothing() {
+    // As Kafka 4.0 had share groups, before they were for use.
+    let mut versions = versions();
+    versions.push((ApiKey::ShareGroupDescribe, 0, 0));
+    let (address, broker) = broker(versions, play);
+    let mut cluster = Cluster::connect(vec![address], Options::default()).unwrap();
+    let described = groups::describe(&mut cluster, &["absent", "a"]).unwrap();
+    let error = described["absent"].as_ref().unwrap_err().to_string();
+    assert!(error.contains("speaks ShareGroupDescribe in versions 0 to 0"), "{error}");
+    assert!(described["a"].as_ref().is_ok_and(|group| group.state == "Empty"));
     drop(cluster);
     broker.join().unwrap();
 }

@@ -84,11 +84,11 @@ fn looks(peek: &Peek, group: &GroupFacts) -> (BTreeMap<TopicPartition, Look>, Ve
     let (mut looks, mut wrong) = (BTreeMap::new(), Vec::new());
     for one in &group.partitions {
         let is_meant = peek.topics.is_empty() || peek.topics.iter().any(|topic| topic.takes(&one.partition));
-        let Some(committed) = one.position.committed().filter(|_| is_meant) else { continue };
+        let Some(position) = one.position.next().filter(|_| is_meant) else { continue };
         match &one.log {
             Ok(log) => {
-                let window = window(committed.offset, log, peek.before, peek.after);
-                let look = Look { position: committed.offset, window, seen: Vec::new() };
+                let window = window(position, log, peek.before, peek.after);
+                let look = Look { position, window, seen: Vec::new() };
                 looks.insert(one.partition.clone(), look);
             }
             Err(reason) => wrong.push(reason.clone()),
