@@ -8,14 +8,14 @@ use milepost_admin::snapshot::{self, Header, Scope, Snapshot, is_name};
 use milepost_admin::target::write_time;
 use milepost_admin::{Reason, TopicFilter, gather};
 use milepost_client::TopicPartition;
-use milepost_client::groups::Committed;
+use milepost_client::groups::{Committed, GroupKind};
 use serde_json::{Map, Value, json};
 
 use super::change::{Change, ChangeFlags, StoreFlags};
 use super::select::Selection;
 use super::{plan_view, words};
 use crate::cluster_flags::ClusterFlags;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::palette::Tone;
 use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
@@ -151,6 +151,14 @@ fn failed(error: &dyn std::fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
+/// Of share groups there is a row that names them, and nothing that could be put back.
+pub(super) fn say_what_is_not_kept(snapshot: &Snapshot) {
+    let shares = snapshot.rows.iter().filter(|row| row.kind.as_deref() == Some(GroupKind::Share.name()));
+    for row in shares {
+        say(&format!("{}: a share group commits no offsets, so where it begins is not kept", row.group));
+    }
+}
+
 fn run_create(create: &Create) -> Result<(), Failure> {
     if !is_name(&create.name) {
         return Err(Failure::Usage(format!("{:?} is no name of a snapshot", create.name)));
@@ -166,6 +174,7 @@ fn run_create(create: &Create) -> Result<(), Failure> {
         cluster_id: None,
     };
     let (snapshot, lacking) = snapshot::capture(&mut cluster, header, &names, &Scope::default())?;
+    say_what_is_not_kept(&snapshot);
     let path = store.save(&snapshot).map_err(|error| failed(&error))?;
     let (groups, rows) = (names.len(), snapshot.rows.len());
     output::print(&format!("kept {groups} groups, {rows} rows, in {}\n", path.display()))?;

@@ -16,6 +16,7 @@ use super::change::{Change, ChangeFlags};
 use super::copy::{PlaceFlags, pair, planned};
 use super::plan_view;
 use super::select::Selection;
+use super::snapshot::say_what_is_not_kept;
 use crate::clock;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
@@ -82,6 +83,7 @@ pub(super) fn run_export(export: &Export) -> Result<(), Failure> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let header = Header { name: EXPORT_NAME.to_owned(), created: clock::now(), ..Header::default() };
     let (snapshot, lacking) = snapshot::capture(&mut cluster, header, &names, &Scope::default())?;
+    say_what_is_not_kept(&snapshot);
     let mut output = Output::new();
     output.write(|mut out| match export.form {
         FileFormat::Jsonl => snapshot::write(out, &snapshot),
