@@ -128,6 +128,13 @@ impl Ledger {
         }
     }
 
+    /// When a group without members last committed or had a member, as far as is known.
+    #[must_use]
+    pub fn last_use(&self, group: &str) -> Option<Timestamp> {
+        let commits = self.positions.get(group).into_iter().flat_map(BTreeMap::values);
+        commits.map(|line| line.facts.last).chain(self.rounds(group).empty_since).max()
+    }
+
     /// How many positions there were no room for.
     #[must_use]
     pub fn left_out(&self) -> usize {

@@ -65,39 +65,77 @@ fn a_server_started_on_a_brokers_folder_says_how_to_move_it_in() {
     assert!(ran.stderr.contains("milepost import --from"), "{}", ran.stderr);
 }
 
-/// The group `billing` has committed for `orders`, and for `invoices`, which was deleted long ago.
-fn commit_for_what_is_gone(folder: &Path) {
+/// A commit of a group, for partition 0 of a topic, so many days ago.
+struct Commit {
+    group: &'static str,
+    topic: &'static str,
+    offset: i64,
+    metadata: &'static str,
+    days_ago: i64,
+}
+
+/// Groups have committed this, as a broker writes it down.
+fn commit(folder: &Path, commits: &[Commit]) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     let now = Timestamp(i64::try_from(now).unwrap());
     let mut builder = BatchBuilder::new(BatchOptions::default());
-    for (topic, offset, metadata) in [("orders", 41, "kept"), ("invoices", 7, "")] {
+    for one in commits {
+        let time = now.plus_ms(-one.days_ago * 86_400_000);
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        OffsetCommitKey { group: "billing", topic, partition: PartitionIndex(0) }.encode(&mut key).unwrap();
+        let partition = PartitionIndex(0);
+        OffsetCommitKey { group: one.group, topic: one.topic, partition }.encode(&mut key).unwrap();
         let committed = OffsetCommitValue {
-            offset: Offset(offset),
+            offset: Offset(one.offset),
             leader_epoch: Some(LeaderEpoch(3)),
-            metadata,
-            commit_timestamp: now,
+            metadata: one.metadata,
+            commit_timestamp: time,
             expire_timestamp: None,
             topic_id: None,
         };
         committed.encode(&mut value).unwrap();
-        builder.append(now, Some(&key), Some(&value), &[]).unwrap();
+        builder.append(time, Some(&key), Some(&value), &[]).unwrap();
     }
     let mut batch = builder.build(Offset(0));
     stamp(&mut batch, Offset(0), LeaderEpoch(0));
     fs::write(folder.join("__consumer_offsets-0/00000000000000000000.log"), batch).unwrap();
 }
 
-#[test]
-fn offsets_of_a_topic_that_is_gone_go_with_a_group_that_is_made_anew() {
+/// A server on what was moved in from a broker in which groups had committed this.
+fn server_with(commits: &[Commit]) -> Server {
     let folder = tempfile::tempdir().unwrap();
     let from = brokers_folder(folder.path());
-    commit_for_what_is_gone(&from);
+    commit(&from, commits);
     let data = folder.path().join("data");
     let arguments = ["import", "--from", from.to_str().unwrap(), "--data-dir", data.to_str().unwrap()];
     run_alone(&arguments, folder.path()).ok();
-    let server = Server::start_in(folder);
+    Server::start_in(folder)
+}
+
+#[test]
+fn groups_that_nobody_used_for_a_while_are_found_and_deleted() {
+    let commit = |group, days_ago| Commit { group, topic: "orders", offset: 41, metadata: "", days_ago };
+    let server = server_with(&[commit("old-pod", 3), commit("young-pod", 1), commit("billing", 3)]);
+    let listed = |span: &str| {
+        let said = server.run(&["group", "list", "--unused-for", span, "--format", "csv", "--columns", "group"]);
+        said.lines().split_off(1)
+    };
+    assert_eq!(listed("2d"), ["billing", "old-pod"]);
+    assert_eq!(listed("12h"), ["billing", "old-pod", "young-pod"]);
+    assert_eq!(listed("4d"), Vec::<String>::new());
+    server.run(&["group", "delete", "--unused-for", "2d", "--match", "pod$", "--yes"]).ok();
+    assert_eq!(listed("12h"), ["billing", "young-pod"]);
+    // Whoever has just committed again is not unused.
+    server.run(&["group", "reset", "billing", "earliest", "--all", "--yes"]).ok();
+    assert_eq!(listed("12h"), ["young-pod"]);
+    let ran = server.run(&["group", "list", "--unused-for", "soon"]);
+    assert_eq!((ran.code, ran.stderr.contains("no span of time")), (2, true), "{ran:?}");
+}
+
+#[test]
+fn offsets_of_a_topic_that_is_gone_go_with_a_group_that_is_made_anew() {
+    let commit = |topic, offset, metadata| Commit { group: "billing", topic, offset, metadata, days_ago: 0 };
+    // `invoices` was deleted long ago.
+    let server = server_with(&[commit("orders", 41, "kept"), commit("invoices", 7, "")]);
     let committed = || server.run(&["group", "export", "billing", "--as", "csv"]).lines();
     assert_eq!(committed(), ["invoices,0,7", "orders,0,41"]);
     let found = server.run(&["doctor", "billing"]);

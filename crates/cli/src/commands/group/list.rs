@@ -10,6 +10,7 @@ use milepost_client::groups::GroupListing;
 use serde_json::{Map, Value, json};
 
 use super::select::Filter;
+use super::unused::Unused;
 use super::words;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
@@ -29,6 +30,8 @@ JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"protocol_typ
 pub(crate) struct List {
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    unused: Unused,
     /// Also looks up how far behind each group is.
     #[arg(long, short)]
     lag: bool,
@@ -74,7 +77,8 @@ impl Line {
 
 pub(super) fn run(list: &List) -> Result<(), Failure> {
     let mut cluster = list.cluster.connect()?;
-    let listed = list.filter.list(&mut cluster)?;
+    let mut listed = list.filter.list(&mut cluster)?;
+    list.unused.keep(&mut cluster, &mut listed)?;
     let with_lag = list.lag || list.only_with_lag || list.sort == Sort::Lag;
     let mut totals = if with_lag { totals(&mut cluster, &listed.groups)? } else { BTreeMap::new() };
     let mut lines: Vec<Line> = listed

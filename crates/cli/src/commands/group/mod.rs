@@ -16,6 +16,7 @@ mod snapshot;
 mod state;
 mod transfer;
 mod undelete;
+mod unused;
 mod watch;
 mod words;
 

@@ -8,6 +8,7 @@ use milepost_client::{ClientError, Cluster};
 use milepost_records::connect_protocol::PROTOCOL_TYPE;
 use regex::Regex;
 
+use super::unused::Unused;
 use super::words;
 use crate::failure::Failure;
 
@@ -48,7 +49,6 @@ impl Filter {
     }
 
     fn takes(&self, group: &GroupListing) -> bool {
-        let is_idle = || group.state.as_deref().is_some_and(|state| IDLE.contains(&state));
         let is_kind = |kind: &String| {
             let kind = kind.trim();
             let asked = if is_connect(kind) { GroupKind::Classic } else { GroupKind::from_name(kind) };
@@ -56,12 +56,17 @@ impl Filter {
         };
         (self.kind.is_empty() || self.kind.iter().any(is_kind))
             && self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&group.group))
-            && (!self.idle || is_idle())
+            && (!self.idle || has_no_members(group))
     }
 
     fn is_said(&self) -> bool {
         self.pattern.is_some() || !self.state.is_empty() || !self.kind.is_empty() || self.idle
     }
+}
+
+/// As far as its state says.
+pub(super) fn has_no_members(group: &GroupListing) -> bool {
+    group.state.as_deref().is_some_and(|state| IDLE.contains(&state))
 }
 
 fn is_connect(kind: &str) -> bool {
@@ -79,16 +84,31 @@ pub(crate) struct Selection {
     all: bool,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    unused: Unused,
 }
 
 impl Selection {
     /// The names of the groups, in order, and what kept some brokers from saying theirs.
     pub(crate) fn names(&self, cluster: &mut Cluster) -> Result<(Vec<String>, Vec<ClientError>), Failure> {
         self.check()?;
-        if !self.is_by_name() && !self.all && !self.filter.is_said() {
+        if !self.is_by_name() && !self.all && !self.filter.is_said() && !self.unused.is_said() {
             return Err(Failure::Usage("no group is named; say --all for all of them".to_owned()));
         }
+        if self.unused.is_said() {
+            let mut listed = self.filter.list(cluster)?;
+            self.unused.keep(cluster, &mut listed)?;
+            return Ok((listed.groups.into_keys().collect(), listed.refused));
+        }
         Ok(self.names_or_all(cluster)?)
+    }
+
+    /// Refuses what takes too long for whoever looks again and again.
+    pub(super) fn check_quick(&self) -> Result<(), Failure> {
+        if self.unused.is_said() {
+            return Err(Failure::Usage("--unused-for is for one look; group list has it".to_owned()));
+        }
+        self.check()
     }
 
     /// As [`Selection::names`] once it was checked, where all groups are meant if nothing is said.
@@ -108,7 +128,7 @@ impl Selection {
 
     /// Whether groups are chosen in one way only.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        if self.is_by_name() && self.filter.is_said() {
+        if self.is_by_name() && (self.filter.is_said() || self.unused.is_said()) {
             return Err(Failure::Usage(
                 "groups are named, or chosen by what they are like, but not both".to_owned(),
             ));

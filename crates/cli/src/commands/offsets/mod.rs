@@ -2,11 +2,13 @@
 
 mod dump;
 mod history;
-pub(super) mod log;
+pub(super) mod ledger;
+mod log;
 
 use clap::Subcommand;
 
 pub(super) use history::of_cluster;
+pub(super) use log::TOPIC;
 
 use crate::failure::Failure;
 

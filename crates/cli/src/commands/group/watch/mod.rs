@@ -87,7 +87,7 @@ pub(crate) struct Watch {
 }
 
 pub(super) fn run(watch: &Watch) -> Result<(), Failure> {
-    watch.selection.check()?;
+    watch.selection.check_quick()?;
     if watch.format == Format::Text {
         if watch.count.is_some() {
             return Err(Failure::Usage("--count is for --format json".to_owned()));

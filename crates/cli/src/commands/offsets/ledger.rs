@@ -1,4 +1,4 @@
-//! Reads the log of committed offsets for the rules that need to know when and how often something was committed.
+//! Reads the log of committed offsets for those who need to know when and how often something was committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use milepost_batch::BatchView;
 use milepost_client::{ClientError, Cluster, Deadline, TopicPartition, offsets};
 use milepost_model::{Offset, PartitionIndex};
 
-use crate::commands::offsets::log::{self, Reached, Sink, TOPIC, Until};
+use super::log::{self, Reached, Sink, TOPIC, Until};
 use crate::progress::Progress;
 
 /// How many partitions are read at the same time. Only those that were read to the end count, so a time that is too short
@@ -18,25 +18,25 @@ const PARTITIONS_AT_ONCE: usize = 8;
 
 /// What was read.
 #[derive(Default)]
-pub(super) struct History {
-    pub(super) ledger: Ledger,
+pub(in crate::commands) struct History {
+    pub(in crate::commands) ledger: Ledger,
     /// The partitions that were read to the end.
-    pub(super) whole: BTreeSet<PartitionIndex>,
+    pub(in crate::commands) whole: BTreeSet<PartitionIndex>,
     /// What there is nothing of, and why.
-    pub(super) unseen: Vec<(String, Reason)>,
+    pub(in crate::commands) unseen: Vec<(String, Reason)>,
 }
 
-/// Reads these partitions, for this long.
+/// Reads these partitions, for at most this long if that is said.
 ///
 /// # Errors
 /// When nobody can be asked, or a stop is set.
-pub(super) fn read(
+pub(in crate::commands) fn read(
     cluster: &mut Cluster,
     partitions: &BTreeSet<PartitionIndex>,
-    time: Duration,
+    time: Option<Duration>,
 ) -> Result<History, ClientError> {
     let mut history = History::default();
-    let deadline = Deadline::after(time);
+    let until = time.map_or(Until::End, |time| Until::EndOr(Deadline::after(time)));
     let (mut starts, mut ends) = (BTreeMap::new(), BTreeMap::new());
     for (one, bounds) in
         offsets::bounds(cluster, partitions.iter().map(|index| TopicPartition::new(TOPIC, *index)))?
@@ -56,7 +56,7 @@ pub(super) fn read(
     let readable: Vec<TopicPartition> = ends.keys().cloned().collect();
     for part in readable.chunks(PARTITIONS_AT_ONCE) {
         let from = part.iter().map(|one| (one.clone(), starts[one])).collect();
-        match log::read_partitions(cluster, &from, &ends, Until::EndOr(deadline), &mut reading) {
+        match log::read_partitions(cluster, &from, &ends, until, &mut reading) {
             Ok(Reached::End) => history.whole.extend(part.iter().map(|one| one.partition)),
             Ok(Reached::Deadline) => break,
             Err(ClientError::Stopped) => return Err(ClientError::Stopped),
@@ -75,9 +75,12 @@ pub(super) fn read(
 }
 
 impl History {
-    fn sum_up(&mut self, reading: Reading, readable: usize, time: Duration) {
+    fn sum_up(&mut self, reading: Reading, readable: usize, time: Option<Duration>) {
         let left = readable - self.whole.len();
-        if left > 0 && self.unseen.iter().all(|(_, reason)| reason.code().is_none()) {
+        if let Some(time) = time
+            && left > 0
+            && self.unseen.iter().all(|(_, reason)| reason.code().is_none())
+        {
             self.miss(format!(
                 "{left} of {readable} partitions of {TOPIC} were not read within {} s; --history gives it more time",
                 time.as_secs_f64()

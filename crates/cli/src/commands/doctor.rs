@@ -1,7 +1,5 @@
 //! `milepost doctor`: what may go wrong with groups and their offsets.
 
-mod history;
-
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -10,8 +8,8 @@ use milepost_admin::{Cause, Reason};
 use milepost_doctor::{Finding, Fix, Severity, examine};
 use serde_json::{Value, json};
 
-use self::history::History;
 use super::group::Filter;
+use super::offsets::ledger::{self, History};
 use crate::clock;
 use crate::cluster_flags::{ClusterFlags, parse_seconds, parse_seconds_or_none};
 use crate::failure::{Failure, say};
@@ -61,7 +59,7 @@ pub(crate) fn run(doctor: &Doctor) -> Result<(), Failure> {
     let history = if doctor.history.is_zero() {
         History::default()
     } else {
-        history::read(&mut cluster, &checkup.homes(), doctor.history)?
+        ledger::read(&mut cluster, &checkup.homes(), Some(doctor.history))?
     };
     if let Some(between) = doctor.between {
         let left = between.saturating_sub(begun.elapsed());
