@@ -138,7 +138,7 @@ impl Ledger {
     /// How many positions there were no room for.
     #[must_use]
     pub fn left_out(&self) -> usize {
-        self.left_out
+        self.left_out + self.open.left_out()
     }
 
     pub(crate) fn commit(&self, group: &str, partition: &TopicPartition) -> Option<&CommitFacts> {

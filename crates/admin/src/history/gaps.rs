@@ -10,7 +10,7 @@ pub enum Reach {
     Everything,
     /// All that was written since then.
     Since(Timestamp),
-    /// The cleaner has been everywhere, so something may be missing anywhere.
+    /// The cleaner has been everywhere, or there was more than can be held, so something may be missing anywhere.
     Nothing,
 }
 

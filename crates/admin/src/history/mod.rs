@@ -146,6 +146,9 @@ impl History {
     /// From when on nothing is missing.
     #[must_use]
     pub fn reach(&self) -> Reach {
+        if self.open.left_out() > 0 {
+            return Reach::Nothing;
+        }
         let of_home = self.home.and_then(|log| self.gaps.get(&log));
         match of_home {
             Some(gaps) if self.forgotten == 0 => gaps.reach(),

@@ -116,7 +116,8 @@ fn groups_that_nobody_used_for_a_while_are_found_and_deleted() {
     let commit = |group, days_ago| Commit { group, topic: "orders", offset: 41, metadata: "", days_ago };
     let server = server_with(&[commit("old-pod", 3), commit("young-pod", 1), commit("billing", 3)]);
     let listed = |span: &str| {
-        let said = server.run(&["group", "list", "--unused-for", span, "--format", "csv", "--columns", "group"]);
+        let said =
+            server.run(&["group", "list", "--unused-for", span, "--format", "csv", "--columns", "group"]);
         said.lines().split_off(1)
     };
     assert_eq!(listed("2d"), ["billing", "old-pod"]);
