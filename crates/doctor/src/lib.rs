@@ -4,6 +4,7 @@
 //! the command that mends it. A rule says nothing about what is not known. This room must never ask a cluster, a clock or a
 //! person: `admin` gathers the facts, and the command line shows the findings.
 
+mod expiry;
 mod facts;
 mod finding;
 mod rules;
@@ -11,6 +12,7 @@ mod rules;
 mod testing;
 mod time;
 
+pub use expiry::expires;
 pub use facts::{
     ClusterFacts, CommitFacts, Earlier, Facts, GroupFacts, GroupKind, Log, LogFacts, PartitionFacts,
     Position, Replicas, TopicFacts,

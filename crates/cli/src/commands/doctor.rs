@@ -19,8 +19,8 @@ use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
 
 const HELP: &str = "\
-It only looks, with rights to describe groups, topics and settings, and to read __consumer_offsets if it may; what it may not see or what does not answer it says on standard
-error, and no rule speaks about that. --format wide also shows why each finding matters; json has it all.
+It only looks, with rights to describe groups, topics and settings, and to read __consumer_offsets if it may; what it may not
+see or what does not answer it says on standard error, and no rule speaks about that. --format wide also shows why each finding matters; json has it all.
 The exit code is that of the worst finding: 0 none, 10 a notice, 11 a warning, 12 critical; 4 if nothing was found and a broker did not
 answer.";
 

@@ -133,6 +133,37 @@ fn groups_that_nobody_used_for_a_while_are_found_and_deleted() {
 }
 
 #[test]
+fn when_offsets_were_committed_and_when_they_expire_is_told() {
+    const DAY_MS: i64 = 86_400_000;
+    let commit = |group, days_ago| Commit { group, topic: "orders", offset: 41, metadata: "", days_ago };
+    let server = server_with(&[commit("billing", 3), commit("mail", 0)]);
+    let times = |group: &str| {
+        let described = ["group", "describe", group, "--commit-times", "--format", "json"];
+        let partition = server.run(&described).json()["groups"][0]["partitions"][0].clone();
+        (partition["committed_at_ms"].as_i64(), partition["expires_at_ms"].as_i64())
+    };
+    let (committed, expires) = times("billing");
+    // The server's retention is seven days.
+    assert_eq!(expires.unwrap() - committed.unwrap(), 7 * DAY_MS);
+    let later = times("mail").0.unwrap() - committed.unwrap();
+    assert!((3 * DAY_MS..4 * DAY_MS).contains(&later), "{later}");
+    // While somebody reads it the clock stands still.
+    let mut member = server.spawn(&["consume", "orders", "--group", "billing"]);
+    assert_eq!(member.line(), "two");
+    let (still, expires) = times("billing");
+    assert!(still.is_some() && expires.is_none(), "{still:?} {expires:?}");
+    member.signal("TERM");
+    member.end().ok();
+    let (committed, expires) = times("billing");
+    assert!(expires.unwrap() - committed.unwrap() >= 7 * DAY_MS);
+    // Who does not ask is told nothing, and nothing is read for it.
+    let plain = server.run(&["group", "describe", "billing", "--format", "json"]).json();
+    assert!(plain["groups"][0]["partitions"][0]["committed_at_ms"].is_null());
+    let table = server.run(&["group", "describe", "billing", "--commit-times"]).ok();
+    assert!(table.contains("COMMITTED-AT") && table.contains("EXPIRES-AT"), "{table}");
+}
+
+#[test]
 fn offsets_of_a_topic_that_is_gone_go_with_a_group_that_is_made_anew() {
     let commit = |topic, offset, metadata| Commit { group: "billing", topic, offset, metadata, days_ago: 0 };
     // `invoices` was deleted long ago.

@@ -3,6 +3,7 @@
 use milepost_model::Timestamp;
 
 use super::{Hit, Rule};
+use crate::expiry::clock_start;
 use crate::facts::{Facts, GroupFacts, GroupKind, Log, PartitionFacts};
 use crate::finding::{Fix, Severity};
 use crate::time::{DAY_MS, moment, span};
@@ -25,8 +26,12 @@ fn check(facts: &Facts) -> Vec<Hit> {
     };
     let near_ms = NEAR_MS.min(retention_ms / NEAR_PART);
     super::groups(facts, |group| {
-        let ends = group.partitions.iter().filter(|one| one.log != Log::Gone);
-        let ends = ends.filter_map(|one| Some(starts(group, one)?.0.saturating_add(retention_ms)));
+        // Explicit times are another rule's.
+        let mine = |one: &&PartitionFacts| {
+            one.log != Log::Gone && one.commits.is_some_and(|commits| commits.expires.is_none())
+        };
+        let ends = group.partitions.iter().filter(mine);
+        let ends = ends.filter_map(|one| Some(clock_start(group, one)?.0.saturating_add(retention_ms)));
         let soon: Vec<i64> = ends.filter(|end| end - now.0 < near_ms).collect();
         let first = *soon.iter().min()?;
         let says = format!(
@@ -38,22 +43,6 @@ fn check(facts: &Facts) -> Vec<Hit> {
         );
         Some((says, fix(group)))
     })
-}
-
-/// When the clock of a position started that runs now, by Kafka's rules (KIP-211). Explicit times are another rule's.
-fn starts(group: &GroupFacts, one: &PartitionFacts) -> Option<Timestamp> {
-    let commits = one.commits.filter(|commits| commits.expires.is_none())?;
-    let (state, members) = (group.state.as_deref()?, group.members?);
-    let is_subscribed = || group.subscribed.as_ref().is_none_or(|topics| topics.contains(&one.topic));
-    match group.kind? {
-        GroupKind::OffsetsOnly => Some(commits.last),
-        GroupKind::Classic | GroupKind::Connect | GroupKind::ClassicOther if state == "Empty" => {
-            Some(group.empty_since.unwrap_or(commits.last))
-        }
-        GroupKind::Classic => (state == "Stable" && !is_subscribed()).then_some(commits.last),
-        GroupKind::Connect | GroupKind::ClassicOther => None,
-        GroupKind::Consumer => (members == 0 || !is_subscribed()).then_some(commits.last),
-    }
 }
 
 fn fix(group: &GroupFacts) -> Fix {

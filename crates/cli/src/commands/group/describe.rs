@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::{Args, ValueEnum};
 use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
 use milepost_admin::plan::Presence;
+use milepost_admin::target::write_time;
 use milepost_admin::{Cause, GroupFacts, Lag, PartitionFacts, Position, Reason, TopicFilter, Totals};
 use milepost_client::groups::Work;
 use serde_json::{Map, Value, json};
 
+use super::commit_times::CommitTimes;
 use super::select::Selection;
 use super::{metadata_view, words};
 use crate::clock;
@@ -36,7 +38,7 @@ A group of Kafka Connect's workers commits nothing either; its sink connectors h
 What is committed is read first and where the logs end second, so no lag is ever negative because of the order. LAG counts to
 the high watermark, STABLE-LAG (wide) to the last stable offset, at which those wait that read only what is committed.
 JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"members\", \"partitions\": [{\"topic\", \"partition\", \"offset\",
-\"leader_epoch\", \"metadata\", \"standing\", \"lag\", \"stable_lag\", \"log_start\", \"log_end\", \"log_stable_end\", \"time_lag_ms\", \"time_lag_method\", \"member\",
+\"leader_epoch\", \"metadata\", \"standing\", \"lag\", \"stable_lag\", \"log_start\", \"log_end\", \"log_stable_end\", \"time_lag_ms\", \"time_lag_method\", \"committed_at_ms\", \"expires_at_ms\", \"member\",
 \"metadata_decoded\": null | {\"kind\": \"parallel-consumer\", \"encoding\", \"map_end\", \"done\", \"done_ranges\": [[first, last]],
 \"more_done_ranges\", \"remaining\", \"beyond_log_end\"} | {\"kind\": \"kafka-streams\", \"version\", \"partition_time\", \"processors\"},
 \"share_start_offset\" of a share group, \"error\", \"code\"}], \"totals\", \"note\"}], \"errors\"}; with --by the \"partitions\" are left out and \"topics\" may be there.";
@@ -56,6 +58,10 @@ pub(crate) struct Describe {
     /// Also fetches the next record of each partition: TIME-LAG is how long it has been waiting, by its own time.
     #[arg(long)]
     time_lag: bool,
+    /// Also reads __consumer_offsets: COMMITTED-AT is when each offset was committed, EXPIRES-AT when it goes if nothing changes, or
+    /// a dash while its clock does not run.
+    #[arg(long)]
+    commit_times: bool,
     /// What a row is: a partition, or the sums over a topic or a group.
     #[arg(long, value_enum, default_value_t = By::Partition)]
     by: By,
@@ -75,12 +81,16 @@ enum By {
 pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
     let mut cluster = describe.cluster.connect()?;
     let (names, refused) = describe.selection.names(&mut cluster)?;
+    let (times, unseen) = if describe.commit_times {
+        CommitTimes::read(&mut cluster, &names)?
+    } else {
+        (CommitTimes::default(), Vec::new())
+    };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let detail = if describe.time_lag { Detail::Times } else { Detail::Members };
-    let shown = if describe.time_lag { Shown::Always } else { Shown::Wide };
     let progress = Progress::new("groups", names.len());
-    let mut shape = Shape::of(describe, shown)?;
-    let mut errors: Vec<Reason> = refused.iter().map(Reason::from).collect();
+    let mut shape = Shape::of(describe, times)?;
+    let mut errors: Vec<Reason> = refused.iter().map(Reason::from).chain(unseen).collect();
     for part in names.chunks(GROUPS_AT_ONCE) {
         for mut group in collect::groups(&mut cluster, part, detail)? {
             errors.extend(what_is_wrong(&group, &describe.selection));
@@ -94,10 +104,10 @@ pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
     }
     drop(progress);
     let reasons: Value = errors.iter().map(words::reason).collect();
-    match shape {
-        Shape::Document(document) => document.end("errors", &reasons)?,
-        Shape::Rows(report) => describe.report.print(&report)?,
-        Shape::Objects(objects) => {
+    match shape.made {
+        Made::Document(document) => document.end("errors", &reasons)?,
+        Made::Rows(report) => describe.report.print(&report)?,
+        Made::Objects(objects) => {
             let document = json!({ "version": DOCUMENT_VERSION, "groups": objects, "errors": reasons });
             describe.report.print(&Report { columns: Vec::new(), rows: Vec::new(), document })?;
         }
@@ -107,33 +117,40 @@ pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
 
 /// What is made of each group at once, so that no more is held than has to be: of ten thousand groups one holds either
 /// rows or objects, and a document of JSON not even those.
-enum Shape {
+enum Made {
     Document(LongDocument),
     Rows(Report),
     Objects(Vec<Value>),
 }
 
+/// What is made, and of what besides the groups themselves.
+struct Shape {
+    made: Made,
+    times: CommitTimes,
+}
+
 impl Shape {
-    fn of(describe: &Describe, time_lag: Shown) -> Result<Self, Failure> {
-        let columns = columns(describe.by, time_lag);
+    fn of(describe: &Describe, times: CommitTimes) -> Result<Self, Failure> {
+        let columns = columns(describe);
         let empty = Report { columns, rows: Vec::new(), document: Value::Null };
         describe.report.check(&empty)?;
-        match describe.report.format {
-            ReportFormat::Json => Ok(Self::Document(LongDocument::new("groups"))),
-            ReportFormat::Yaml => Ok(Self::Objects(Vec::new())),
-            ReportFormat::Table | ReportFormat::Wide | ReportFormat::Csv => Ok(Self::Rows(empty)),
-        }
+        let made = match describe.report.format {
+            ReportFormat::Json => Made::Document(LongDocument::new("groups")),
+            ReportFormat::Yaml => Made::Objects(Vec::new()),
+            ReportFormat::Table | ReportFormat::Wide | ReportFormat::Csv => Made::Rows(empty),
+        };
+        Ok(Self { made, times })
     }
 
     fn add(&mut self, group: &GroupFacts, by: By) -> Result<(), Failure> {
-        match self {
-            Self::Document(document) => document.push(&object(group, by)),
-            Self::Rows(report) => {
-                report.rows.extend(rows(group, by));
+        match &mut self.made {
+            Made::Document(document) => document.push(&object(group, &self.times, by)),
+            Made::Rows(report) => {
+                report.rows.extend(rows(group, &self.times, by));
                 Ok(())
             }
-            Self::Objects(objects) => {
-                objects.push(object(group, by));
+            Made::Objects(objects) => {
+                objects.push(object(group, &self.times, by));
                 Ok(())
             }
         }
@@ -189,9 +206,11 @@ fn unanswered(group: &GroupFacts) -> Vec<Reason> {
     silent.into_iter().map(reason).collect()
 }
 
-fn columns(by: By, time_lag: Shown) -> Vec<(&'static str, Shown)> {
+fn columns(describe: &Describe) -> Vec<(&'static str, Shown)> {
+    // What was asked for is shown; what was not is there to be named.
+    let shown = |asked: bool| if asked { Shown::Always } else { Shown::Wide };
     let always = |names: &[&'static str]| names.iter().map(|name| (*name, Shown::Always)).collect::<Vec<_>>();
-    match by {
+    match describe.by {
         By::Partition => {
             let mut columns =
                 always(&["GROUP", "TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "STANDING", "MEMBER"]);
@@ -199,7 +218,8 @@ fn columns(by: By, time_lag: Shown) -> Vec<(&'static str, Shown)> {
                 ["START", "STABLE-END", "STABLE-LAG", "EPOCH", "HOST", "CLIENT-ID", "STATE", "METADATA"]
                     .map(|name| (name, Shown::Wide)),
             );
-            columns.push(("TIME-LAG", time_lag));
+            columns.push(("TIME-LAG", shown(describe.time_lag)));
+            columns.extend(["COMMITTED-AT", "EXPIRES-AT"].map(|name| (name, shown(describe.commit_times))));
             columns.extend([("SHARE-START", Shown::Wide), ("METADATA-SAYS", Shown::Wide)]);
             columns
         }
@@ -212,9 +232,9 @@ fn columns(by: By, time_lag: Shown) -> Vec<(&'static str, Shown)> {
     }
 }
 
-fn rows(group: &GroupFacts, by: By) -> Vec<Vec<Cell>> {
+fn rows(group: &GroupFacts, times: &CommitTimes, by: By) -> Vec<Vec<Cell>> {
     match by {
-        By::Partition => group.partitions.iter().map(|one| row(group, one)).collect(),
+        By::Partition => group.partitions.iter().map(|one| row(group, one, times)).collect(),
         By::Topic => {
             let topics = by_topic(group).into_iter();
             topics.map(|(topic, totals)| sums(group, topic.into(), &totals)).collect()
@@ -248,7 +268,8 @@ fn sums(group: &GroupFacts, second: Cell, totals: &Totals) -> Vec<Cell> {
     ]
 }
 
-fn row(group: &GroupFacts, one: &PartitionFacts) -> Vec<Cell> {
+fn row(group: &GroupFacts, one: &PartitionFacts, times: &CommitTimes) -> Vec<Cell> {
+    let times = times.of(&group.group, &one.partition);
     let committed = one.position.committed();
     let log = one.log.as_ref().ok();
     let member = one.member.and_then(|index| group.known()?.members.get(index));
@@ -271,6 +292,8 @@ fn row(group: &GroupFacts, one: &PartitionFacts) -> Vec<Cell> {
         words::state(group.known().map(|known| known.state.as_str())),
         committed.map(|committed| committed.metadata.as_str()).unwrap_or_default().into(),
         Cell::or_dash(one.time_lag_ms(clock::now()).map(words::duration)),
+        Cell::or_dash(times.committed.map(write_time)),
+        Cell::or_dash(times.expires.map(write_time)),
         Cell::or_dash(one.position.share_start().map(|start| start.offset)),
         metadata_view::words(one).unwrap_or_default().into(),
     ]
@@ -286,7 +309,7 @@ fn reader(group: &GroupFacts, one: &PartitionFacts) -> Cell {
     Cell::or_dash((readers > 0).then(|| format!("{readers} members")))
 }
 
-fn object(group: &GroupFacts, by: By) -> Value {
+fn object(group: &GroupFacts, times: &CommitTimes, by: By) -> Value {
     let known = group.known();
     let mut object = Map::new();
     object.insert("group".to_owned(), group.group.as_str().into());
@@ -295,7 +318,7 @@ fn object(group: &GroupFacts, by: By) -> Value {
     object.insert("members".to_owned(), known.map(|known| known.members.len()).into());
     match by {
         By::Partition => {
-            let partitions = group.partitions.iter().map(|one| partition(group, one));
+            let partitions = group.partitions.iter().map(|one| partition(group, one, times));
             object.insert("partitions".to_owned(), partitions.collect());
         }
         By::Topic => {
@@ -330,7 +353,7 @@ fn note(group: &GroupFacts) -> Option<String> {
     Some(format!("{why}; of its connectors, where they are sinks: {}", names.join(", ")))
 }
 
-fn partition(group: &GroupFacts, one: &PartitionFacts) -> Value {
+fn partition(group: &GroupFacts, one: &PartitionFacts, times: &CommitTimes) -> Value {
     let log = one.log.as_ref().ok();
     let member = one.member.and_then(|index| group.known()?.members.get(index));
     let mut object = Map::new();
@@ -353,6 +376,9 @@ fn partition(group: &GroupFacts, one: &PartitionFacts) -> Value {
     object.insert("time_lag_ms".to_owned(), time_lag.into());
     // Records may have been compacted away, and times are those of the producers.
     object.insert("time_lag_method".to_owned(), time_lag.map(|_| "next record").into());
+    let times = times.of(&group.group, &one.partition);
+    object.insert("committed_at_ms".to_owned(), times.committed.map(|time| time.0).into());
+    object.insert("expires_at_ms".to_owned(), times.expires.map(|time| time.0).into());
     let member = member.map(|member| {
         json!({
             "member_id": member.member_id,

@@ -1,6 +1,7 @@
 //! `milepost group`: one file per verb.
 
 mod change;
+mod commit_times;
 mod copy;
 mod delete;
 mod delete_offsets;
