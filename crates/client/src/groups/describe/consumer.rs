@@ -1,13 +1,15 @@
 //! Consumer groups (KIP-848).
 
 use milepost_model::PartitionIndex;
+use milepost_wire::ApiKey;
 use milepost_wire::messages::consumer_group_describe::{
     ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, DescribedAssignment, DescribedConsumerGroup,
     DescribedConsumerGroupMember,
 };
-use milepost_wire::{ApiKey, ErrorCode};
 
-use super::{Assigned, CONSUMER, GROUPS_A_REQUEST, GroupDescription, GroupEpochs, MemberDescription, sorted};
+use super::{
+    Assigned, CONSUMER, GROUPS_A_REQUEST, GroupDescription, GroupEpochs, MemberDescription, note, sorted,
+};
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
@@ -29,15 +31,7 @@ pub(super) fn ask(
     connection.pipeline(requests, version, deadline, |answer| {
         let answer: ConsumerGroupDescribeResponse<'_> = answer.decode()?;
         for one in &answer.groups {
-            let outcome = match one.error_code {
-                ErrorCode::None => Ok(consumer(one)),
-                // It is of another kind, or not there at all. The empty name is none that a consumer group can have.
-                ErrorCode::GroupIdNotFound | ErrorCode::UnsupportedVersion | ErrorCode::InvalidGroupId => {
-                    continue;
-                }
-                code => Err(ClientError::refused(one.group_id, code, one.error_message)),
-            };
-            found.insert(one.group_id.to_owned(), outcome);
+            note(found, one.group_id, (one.error_code, one.error_message), || consumer(one));
         }
         Ok(())
     })

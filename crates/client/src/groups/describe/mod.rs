@@ -8,7 +8,7 @@ mod work;
 
 use std::collections::BTreeSet;
 
-use milepost_wire::ApiKey;
+use milepost_wire::{ApiKey, ErrorCode};
 
 pub use streams::{StreamsTopology, Subtopology};
 pub use work::{ConnectWorker, ConnectorTasks, StreamsMember, StreamsTasks, Tasks, Work};
@@ -29,6 +29,23 @@ const CONSUMER: &str = "consumer";
 const CONNECT: &str = milepost_records::connect_protocol::PROTOCOL_TYPE;
 /// How a classic group that is not there is described.
 const DEAD: &str = "Dead";
+
+/// Notes what a broker says of one group to whoever asks for one kind of group.
+fn note(
+    found: &mut PerGroup<GroupDescription>,
+    group: &str,
+    (code, message): (ErrorCode, Option<&str>),
+    describe: impl FnOnce() -> GroupDescription,
+) {
+    let outcome = match code {
+        ErrorCode::None => Ok(describe()),
+        // It is of another kind or not there, or the broker does not serve this kind. The empty name is none that such a group
+        // can have.
+        ErrorCode::GroupIdNotFound | ErrorCode::UnsupportedVersion | ErrorCode::InvalidGroupId => return,
+        code => Err(ClientError::refused(group, code, message)),
+    };
+    found.insert(group.to_owned(), outcome);
+}
 
 /// The partitions of a member.
 pub type Assigned = BTreeSet<TopicPartition>;

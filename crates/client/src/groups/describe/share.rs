@@ -1,11 +1,11 @@
 //! Share groups (KIP-932).
 
+use milepost_wire::ApiKey;
 use milepost_wire::messages::share_group_describe::{
     DescribedShareGroup, DescribedShareGroupMember, ShareGroupDescribeRequest, ShareGroupDescribeResponse,
 };
-use milepost_wire::{ApiKey, ErrorCode};
 
-use super::{GROUPS_A_REQUEST, GroupDescription, GroupEpochs, MemberDescription, consumer, sorted};
+use super::{GROUPS_A_REQUEST, GroupDescription, GroupEpochs, MemberDescription, consumer, note, sorted};
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
@@ -29,15 +29,7 @@ pub(super) fn ask(
     connection.pipeline(requests, version, deadline, |answer| {
         let answer: ShareGroupDescribeResponse<'_> = answer.decode()?;
         for one in &answer.groups {
-            let outcome = match one.error_code {
-                ErrorCode::None => Ok(share(one)),
-                // It is of another kind or not there, or the feature is off.
-                ErrorCode::GroupIdNotFound | ErrorCode::UnsupportedVersion | ErrorCode::InvalidGroupId => {
-                    continue;
-                }
-                code => Err(ClientError::refused(one.group_id, code, one.error_message)),
-            };
-            found.insert(one.group_id.to_owned(), outcome);
+            note(found, one.group_id, (one.error_code, one.error_message), || share(one));
         }
         Ok(())
     })

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use milepost_model::PartitionIndex;
+use milepost_wire::ApiKey;
 use milepost_wire::messages::streams_group_describe::{
     DescribedStreamsGroup, DescribedStreamsGroupMember, StreamsAssignment, StreamsGroupDescribeRequest,
     StreamsGroupDescribeResponse, StreamsSubtopology, StreamsTaskIds,
 };
-use milepost_wire::{ApiKey, ErrorCode};
 
 use super::{
     Assigned, GROUPS_A_REQUEST, GroupDescription, GroupEpochs, MemberDescription, StreamsMember,
-    StreamsTasks, Tasks, Work, sorted,
+    StreamsTasks, Tasks, Work, note, sorted,
 };
 use crate::connection::Connection;
 use crate::deadline::Deadline;
@@ -68,15 +68,7 @@ pub(super) fn ask(
     connection.pipeline(requests, version, deadline, |answer| {
         let answer: StreamsGroupDescribeResponse<'_> = answer.decode()?;
         for one in &answer.groups {
-            let outcome = match one.error_code {
-                ErrorCode::None => Ok(streams(one)),
-                // It is of another kind or not there, or the feature is off.
-                ErrorCode::GroupIdNotFound | ErrorCode::UnsupportedVersion | ErrorCode::InvalidGroupId => {
-                    continue;
-                }
-                code => Err(ClientError::refused(one.group_id, code, one.error_message)),
-            };
-            found.insert(one.group_id.to_owned(), outcome);
+            note(found, one.group_id, (one.error_code, one.error_message), || streams(one));
         }
         Ok(())
     })
