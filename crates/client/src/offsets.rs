@@ -12,6 +12,7 @@ use crate::cluster::Cluster;
 use crate::connection::{Answer, Connection};
 use crate::deadline::Deadline;
 use crate::error::ClientError;
+use crate::isolation::Isolation;
 use crate::leaders::{Asked, PerPartition, each_partition};
 use crate::topic_partition::{TopicPartition, by_topic};
 
@@ -20,10 +21,7 @@ const PARTITIONS_A_REQUEST: usize = 2000;
 /// What the wire writes for the end of the log, and for its beginning.
 const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
-/// What the wire writes for readers that take everything, and for those that take only what is committed.
-const READ_UNCOMMITTED: i8 = 0;
-const READ_COMMITTED: i8 = 1;
-/// The first version that knows the second kind of reader.
+/// The first version that knows readers of committed data.
 const ISOLATION_FROM: i16 = 2;
 
 /// A place in a log, before its offset is known.
@@ -49,8 +47,8 @@ impl Moment {
         }
     }
 
-    fn isolation(self) -> i8 {
-        if self == Self::LatestStable { READ_COMMITTED } else { READ_UNCOMMITTED }
+    fn isolation(self) -> Isolation {
+        if self == Self::LatestStable { Isolation::ReadCommitted } else { Isolation::ReadUncommitted }
     }
 }
 
@@ -74,7 +72,7 @@ pub fn look_up(
     asked: &BTreeMap<TopicPartition, Moment>,
 ) -> Result<PerPartition<Option<Found>>, ClientError> {
     each_partition(cluster, asked, |connection, of_it, deadline, found| {
-        for isolation in [READ_UNCOMMITTED, READ_COMMITTED] {
+        for isolation in [Isolation::ReadUncommitted, Isolation::ReadCommitted] {
             let of_it: Vec<Asked<'_, Moment>> =
                 of_it.iter().copied().filter(|(_, moment)| moment.isolation() == isolation).collect();
             ask(connection, &of_it, isolation, deadline, found)?;
@@ -182,18 +180,18 @@ pub fn ends(
 fn ask(
     connection: &mut Connection,
     asked: &[Asked<'_, Moment>],
-    isolation_level: i8,
+    isolation: Isolation,
     deadline: Deadline,
     found: &mut PerPartition<Option<Found>>,
 ) -> Result<(), ClientError> {
     let version = connection.version(ApiKey::ListOffsets)?;
-    if isolation_level == READ_COMMITTED && version < ISOLATION_FROM && !asked.is_empty() {
+    if isolation == Isolation::ReadCommitted && version < ISOLATION_FROM && !asked.is_empty() {
         let what = format!("the last stable offset, from {}", connection.address());
         return Err(ClientError::refused(what, ErrorCode::UnsupportedVersion, None));
     }
     let requests = asked.chunks(PARTITIONS_A_REQUEST).map(|part| ListOffsetsRequest {
         replica_id: -1,
-        isolation_level,
+        isolation_level: isolation.on_the_wire(),
         topics: by_topic(part.iter().copied())
             .into_iter()
             .map(|(name, partitions)| ListOffsetsTopic {

@@ -66,7 +66,7 @@ fn read_part(
                     let error = ClientError::refused(partition.to_string(), code, None);
                     (partition, Err(error))
                 }
-                Verdict::Records { partition, bytes } => {
+                Verdict::Records { partition, bytes, .. } => {
                     let Some((_, from)) = open.iter().find(|(one, _)| **one == partition) else { continue };
                     match first_record(partition.clone(), **from, bytes) {
                         Ok(None) => continue,

@@ -66,7 +66,7 @@ impl GroupMember {
         let names: Vec<&str> = topics.iter().map(String::as_str).collect();
         cluster.topics_with_leaders(&names)?;
         let heart = Heart::start(cluster, &options)?;
-        let reader = Reader::new(cluster.options());
+        let reader = Reader::new(cluster.options(), options.isolation);
         let topics = topics.to_vec();
         Ok(Self { options, topics, member_id: String::new(), place: Place::Outside, reader, heart })
     }
@@ -186,7 +186,7 @@ impl GroupMember {
         let mut fresh = BTreeMap::new();
         let moment = match self.options.reset {
             ResetPolicy::Earliest => Moment::Earliest,
-            ResetPolicy::Latest => Moment::Latest,
+            ResetPolicy::Latest => self.options.isolation.end(),
         };
         for (partition, committed) in committed(cluster, &self.options.group, partitions)? {
             match committed {

@@ -10,6 +10,8 @@ mod member;
 
 use std::time::Duration;
 
+use crate::isolation::Isolation;
+
 pub use commit::CommitOutcome;
 pub use committed::committed;
 pub use member::{GroupEvent, GroupMember};
@@ -37,6 +39,8 @@ pub struct GroupOptions {
     pub heartbeat_interval: Duration,
     /// Where to begin without a committed offset.
     pub reset: ResetPolicy,
+    /// Which records of transactions are wanted.
+    pub isolation: Isolation,
 }
 
 impl GroupOptions {
@@ -49,6 +53,7 @@ impl GroupOptions {
             rebalance_timeout: Duration::from_secs(60),
             heartbeat_interval: Duration::from_millis(1000),
             reset: ResetPolicy::default(),
+            isolation: Isolation::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use milepost_model::PartitionIndex;
 use milepost_wire::ErrorCode;
-use milepost_wire::messages::fetch::FetchResponse;
+use milepost_wire::messages::fetch::{AbortedTransaction, FetchResponse};
 
 use crate::connection::Answer;
 use crate::error::ClientError;
@@ -19,6 +19,8 @@ pub(crate) enum Verdict {
         partition: TopicPartition,
         /// Never empty.
         bytes: Vec<u8>,
+        /// Transactions in their range that were aborted, for a reader of committed data.
+        aborted: Vec<AbortedTransaction>,
     },
     /// No batches, for this reason.
     Refused {
@@ -43,7 +45,8 @@ pub(crate) fn read(answer: Answer<'_>) -> Result<Vec<Verdict>, ClientError> {
             match (one.error_code, one.records.unwrap_or_default()) {
                 (ErrorCode::None, []) => {}
                 (ErrorCode::None, bytes) => {
-                    verdicts.push(Verdict::Records { partition, bytes: bytes.to_vec() });
+                    let aborted = one.aborted_transactions.clone().unwrap_or_default();
+                    verdicts.push(Verdict::Records { partition, bytes: bytes.to_vec(), aborted });
                 }
                 (code, _) => verdicts.push(Verdict::Refused { partition, code }),
             }

@@ -1,12 +1,15 @@
 //! Batches of one partition, and the records in them.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use milepost_batch::{BatchError, BatchView, Headers};
 use milepost_model::{LeaderEpoch, Offset, Timestamp};
+use milepost_wire::messages::fetch::AbortedTransaction;
 
 use crate::error::ClientError;
 use crate::groups::Committed;
+use crate::isolation::aborted_batches;
 use crate::topic_partition::TopicPartition;
 
 /// One record, borrowed from what was fetched.
@@ -38,6 +41,8 @@ pub struct Fetched {
     /// The epoch of the last whole batch.
     last_epoch: Option<LeaderEpoch>,
     bytes: Vec<u8>,
+    /// The base offsets of batches whose records are passed over.
+    aborted: BTreeSet<Offset>,
 }
 
 impl Fetched {
@@ -68,7 +73,22 @@ impl Fetched {
         }
         let whole = bytes.len() - rest.len();
         bytes.truncate(whole);
-        Ok((next > from).then_some(Self { partition, from, next, last_epoch, bytes }))
+        Ok((next > from).then_some(Self {
+            partition,
+            from,
+            next,
+            last_epoch,
+            bytes,
+            aborted: BTreeSet::new(),
+        }))
+    }
+
+    /// The same without the records of these transactions.
+    pub(super) fn without(mut self, aborted: &[AbortedTransaction]) -> Self {
+        if !aborted.is_empty() {
+            self.aborted = aborted_batches(self.batches(), aborted);
+        }
+        self
     }
 
     /// The partition.
@@ -107,7 +127,9 @@ impl Fetched {
         &self,
         mut take: impl FnMut(&Record<'_>) -> Result<ControlFlow<()>, E>,
     ) -> Result<ControlFlow<()>, E> {
-        for batch in self.batches().filter(|batch| !batch.is_control()) {
+        let counts =
+            |batch: &BatchView<'_>| !batch.is_control() && !self.aborted.contains(&batch.base_offset());
+        for batch in self.batches().filter(counts) {
             let fail = |source| unreadable(&self.partition, batch.base_offset(), source);
             let records = batch.records().map_err(fail)?;
             for record in &records {

@@ -1,9 +1,8 @@
 //! Reading partitions: one Fetch on the way to each leader, batches handed out as they came.
 //!
 //! The connections are the reader's own, because a Fetch waits at the broker and would hold up everything else. At
-//! most [`ANSWER_BYTES`] of records are asked for at a time from each leader. Records of transactions are handed out
-//! whether or not they were committed, as a Kafka consumer does by default; markers are not records and are passed
-//! over.
+//! most [`ANSWER_BYTES`] of records are asked for at a time from each leader. Whether records of transactions are handed
+//! out that were not committed is the [`Isolation`]; markers are not records and are passed over.
 
 pub(crate) mod answer;
 mod fetched;
@@ -23,6 +22,7 @@ use crate::cluster::Cluster;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::error::ClientError;
+use crate::isolation::Isolation;
 use crate::offsets;
 use crate::options::Options;
 use crate::topic_partition::{TopicPartition, by_topic};
@@ -34,6 +34,8 @@ const WAIT_MS: i32 = 500;
 const ANSWER_BYTES: i32 = 8 << 20;
 /// The most of them from one partition.
 const PARTITION_BYTES: i32 = 1 << 20;
+/// The first version of Fetch that knows readers of committed data.
+const ISOLATION_FROM: i16 = 4;
 /// How long one leader is looked at before the next, where there are several.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How long a broker may take to answer a Fetch beyond what it was asked to wait.
@@ -83,6 +85,7 @@ struct Fetcher {
 #[derive(Debug)]
 pub struct Reader {
     options: Options,
+    isolation: Isolation,
     positions: BTreeMap<TopicPartition, Position>,
     fetchers: BTreeMap<Address, Fetcher>,
     /// Which partition is asked for first changes from Fetch to Fetch, so that none starves.
@@ -95,9 +98,10 @@ pub struct Reader {
 impl Reader {
     /// One that reads nothing yet.
     #[must_use]
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &Options, isolation: Isolation) -> Self {
         Self {
             options: options.clone(),
+            isolation,
             positions: BTreeMap::new(),
             fetchers: BTreeMap::new(),
             turn: 0,
@@ -209,7 +213,7 @@ impl Reader {
             if fetcher.on_the_way.is_none() {
                 let first = self.turn % partitions.len();
                 partitions.rotate_left(first);
-                let sent = fetcher.send(&partitions);
+                let sent = fetcher.send(&partitions, self.isolation);
                 if sent.is_err() {
                     self.fetchers.remove(leader);
                 }
@@ -235,11 +239,11 @@ impl Reader {
         let mut transient = None;
         for verdict in verdicts {
             match verdict {
-                Verdict::Records { partition, bytes } => {
+                Verdict::Records { partition, bytes, aborted } => {
                     let Some(position) = self.positions.get_mut(&partition) else { continue };
                     if let Some(fetched) = Fetched::new(partition, position.next, bytes)? {
                         position.next = fetched.next_offset();
-                        polled.fetched.push(fetched);
+                        polled.fetched.push(fetched.without(&aborted));
                     }
                 }
                 Verdict::Refused { partition, code: ErrorCode::OffsetOutOfRange } => {
@@ -289,8 +293,16 @@ impl Reader {
 }
 
 impl Fetcher {
-    fn send(&mut self, partitions: &[(&TopicPartition, Offset)]) -> Result<(), ClientError> {
+    fn send(
+        &mut self,
+        partitions: &[(&TopicPartition, Offset)],
+        isolation: Isolation,
+    ) -> Result<(), ClientError> {
         let version = self.connection.version(ApiKey::Fetch)?;
+        if isolation == Isolation::ReadCommitted && version < ISOLATION_FROM {
+            let what = format!("reading what is committed, from {}", self.connection.address());
+            return Err(ClientError::refused(what, ErrorCode::UnsupportedVersion, None));
+        }
         let topics = by_topic(partitions.iter().map(|(one, offset)| (*one, *offset)));
         let partition = |(index, offset): (milepost_model::PartitionIndex, Offset)| FetchPartition {
             partition: index.0,
@@ -307,6 +319,7 @@ impl Fetcher {
             max_wait_ms: WAIT_MS,
             min_bytes: 1,
             max_bytes: ANSWER_BYTES,
+            isolation_level: isolation.on_the_wire(),
             topics: topics.collect(),
             ..FetchRequest::default()
         };

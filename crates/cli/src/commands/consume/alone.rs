@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use milepost_client::offsets::{self, Moment};
-use milepost_client::{ClientError, Reader, start};
+use milepost_client::offsets;
+use milepost_client::{ClientError, Isolation, Reader, start};
 use milepost_model::PartitionIndex;
 
 use super::Consume;
@@ -16,16 +16,17 @@ const WAIT: Duration = Duration::from_millis(500);
 
 pub(super) fn run(consume: &Consume) -> Result<(), Failure> {
     let mut cluster = consume.cluster.connect()?;
+    let isolation = Isolation::from(consume.isolation);
     let only = consume.partition.map(PartitionIndex);
     let partitions = start::partitions(&mut cluster, &consume.topics, only)?;
     let ends = if consume.until_end {
-        let asked = partitions.iter().map(|one| (one.clone(), Moment::Latest)).collect();
+        let asked = partitions.iter().map(|one| (one.clone(), isolation.end())).collect();
         let ends = offsets::list(&mut cluster, &asked)?;
         ends.into_iter().filter_map(|(one, end)| Some((one, end?))).collect()
     } else {
         BTreeMap::new()
     };
-    let mut reader = Reader::new(cluster.options());
+    let mut reader = Reader::new(cluster.options(), isolation);
     reader.assign(start::positions(&mut cluster, &partitions, consume.from)?);
     let mut printer = Printer::new(&consume.format, consume.count);
     while !(consume.until_end && reader.has_reached(&ends)) {

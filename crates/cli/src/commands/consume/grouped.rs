@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use milepost_client::Polled;
-use milepost_client::offsets::{self, Moment};
+use milepost_client::offsets;
 use milepost_client::start::Start;
 use milepost_client::{
-    ClientError, Cluster, CommitOutcome, GroupEvent, GroupMember, GroupOptions, ResetPolicy, TopicPartition,
-    explain,
+    ClientError, Cluster, CommitOutcome, GroupEvent, GroupMember, GroupOptions, Isolation, ResetPolicy,
+    TopicPartition, explain,
 };
 use milepost_model::Offset;
 
@@ -45,7 +45,7 @@ pub(super) fn run(consume: &Consume, group: &str) -> Result<(), Failure> {
         }
     };
     let mut cluster = consume.cluster.connect()?;
-    let options = GroupOptions { reset, ..GroupOptions::new(group) };
+    let options = GroupOptions { reset, isolation: consume.isolation.into(), ..GroupOptions::new(group) };
     let member = GroupMember::new(&mut cluster, options, &consume.topics)?;
     let printer = Printer::new(&consume.format, consume.count);
     let mut work =
@@ -93,7 +93,10 @@ impl Work<'_> {
 
     fn note_ends(&mut self, positions: &BTreeMap<TopicPartition, Offset>) -> Result<(), Failure> {
         if self.consume.until_end {
-            let asked = positions.keys().map(|one| (one.clone(), Moment::Latest)).collect();
+            let asked = positions
+                .keys()
+                .map(|one| (one.clone(), Isolation::from(self.consume.isolation).end()))
+                .collect();
             let ends = offsets::list(&mut self.cluster, &asked)?;
             self.ends = ends.into_iter().filter_map(|(one, end)| Some((one, end?))).collect();
         }

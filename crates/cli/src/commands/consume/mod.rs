@@ -6,7 +6,8 @@ mod grouped;
 mod printer;
 mod template;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use milepost_client::Isolation;
 use milepost_client::start::Start;
 
 use crate::cluster_flags::ClusterFlags;
@@ -55,11 +56,31 @@ pub(crate) struct Consume {
     /// Ends where the partitions ended when reading began. With --group: those of this member.
     #[arg(long, short = 'e')]
     until_end: bool,
+    /// Which records of transactions are wanted: all, or those that were committed. Then reading waits at the first transaction
+    /// that is still open.
+    #[arg(long, value_enum, default_value_t = IsolationLevel::ReadUncommitted)]
+    isolation: IsolationLevel,
     /// How a record is written: text, json, or a template such as '%p %o %k %v'.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = template::parse)]
     format: Template,
     #[command(flatten)]
     cluster: ClusterFlags,
+}
+
+/// As Kafka's `isolation.level`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum IsolationLevel {
+    ReadUncommitted,
+    ReadCommitted,
+}
+
+impl From<IsolationLevel> for Isolation {
+    fn from(flag: IsolationLevel) -> Self {
+        match flag {
+            IsolationLevel::ReadUncommitted => Self::ReadUncommitted,
+            IsolationLevel::ReadCommitted => Self::ReadCommitted,
+        }
+    }
 }
 
 impl Consume {

@@ -8,7 +8,7 @@ use clap::Args;
 use milepost_admin::peek::{Window, window};
 use milepost_admin::target::write_time;
 use milepost_admin::{GroupFacts, Reason, TopicFilter, gather};
-use milepost_client::{Cluster, Reader, Record, TopicPartition};
+use milepost_client::{Cluster, Isolation, Reader, Record, TopicPartition};
 use milepost_model::{Offset, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -105,7 +105,7 @@ fn read(cluster: &mut Cluster, looks: &mut BTreeMap<TopicPartition, Look>) -> Re
         });
         open.collect::<BTreeMap<_, _>>()
     };
-    let mut reader = Reader::new(cluster.options());
+    let mut reader = Reader::new(cluster.options(), Isolation::ReadUncommitted);
     let mut done: BTreeMap<TopicPartition, Offset> = BTreeMap::new();
     let mut open = wanted(looks, &done);
     reader.assign(open.clone());

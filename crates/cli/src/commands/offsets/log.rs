@@ -9,7 +9,7 @@ use milepost_batch::BatchView;
 use milepost_broker::import::Batches;
 use milepost_client::offsets::{self, Moment};
 use milepost_client::start::{self, Start};
-use milepost_client::{ClientError, Cluster, Deadline, Reader, TopicPartition};
+use milepost_client::{ClientError, Cluster, Deadline, Isolation, Reader, TopicPartition};
 use milepost_model::{Offset, PartitionIndex};
 
 use crate::failure::{Failure, say};
@@ -83,7 +83,7 @@ pub(crate) fn read_partitions<E: From<ClientError>>(
     sink: &mut dyn Sink<Error = E>,
 ) -> Result<Reached, E> {
     let goes_on = matches!(until, Until::Stopped);
-    let mut reader = Reader::new(cluster.options());
+    let mut reader = Reader::new(cluster.options(), Isolation::ReadUncommitted);
     reader.assign(positions.clone());
     while goes_on || !reader.has_reached(ends) {
         if let Until::EndOr(deadline) = until
