@@ -37,6 +37,15 @@ impl From<ClientError> for Failure {
     }
 }
 
+impl From<Reason> for Failure {
+    fn from(reason: Reason) -> Self {
+        match reason.cause {
+            Cause::Unreachable => Self::Unreachable(reason.words),
+            Cause::Refused(_) | Cause::Other => Self::Failed(reason.words),
+        }
+    }
+}
+
 impl Failure {
     /// Some of what was asked for could not be done. Every reason is said; the last of them decides the exit code.
     pub(crate) fn of_some(refused: Vec<ClientError>) -> Result<(), Self> {
@@ -54,12 +63,8 @@ impl Failure {
     pub(crate) fn of_reasons(reasons: Vec<Reason>) -> Result<(), Self> {
         let mut outcome = Ok(());
         for reason in reasons {
-            let failure = match reason.cause {
-                Cause::Unreachable => Self::Unreachable(reason.words),
-                Cause::Refused(_) | Cause::Other => Self::Failed(reason.words),
-            };
             if let Err(Self::Failed(words) | Self::Unreachable(words)) =
-                std::mem::replace(&mut outcome, Err(failure))
+                std::mem::replace(&mut outcome, Err(Self::from(reason)))
             {
                 say(&words);
             }

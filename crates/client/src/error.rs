@@ -219,6 +219,7 @@ pub fn explain(code: ErrorCode, message: Option<&str>) -> String {
         ErrorCode::InvalidConfig => "a setting is refused",
         ErrorCode::PolicyViolation => "a rule of the cluster forbids it",
         ErrorCode::TopicDeletionDisabled => "the cluster does not let topics be deleted",
+        ErrorCode::GroupSubscribedToTopic => "a member of the group reads that topic",
         ErrorCode::TopicAuthorizationFailed => "no permission for that topic",
         ErrorCode::GroupAuthorizationFailed => "no permission for that group",
         ErrorCode::ClusterAuthorizationFailed => "no permission in this cluster",

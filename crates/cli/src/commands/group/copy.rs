@@ -73,7 +73,7 @@ pub(super) fn run(copy: &Copy) -> Result<(), Failure> {
     let mut cluster = copy.cluster.connect()?;
     let from = gather::group(&mut cluster, &copy.from)?;
     if let Some(reason) = &from.unknown {
-        return Err(Failure::Failed(reason.words.clone()));
+        return Err(reason.clone().into());
     }
     let mut committed = gather::committed(&from);
     if !copy.topics.is_empty() {
@@ -86,8 +86,7 @@ pub(super) fn run(copy: &Copy) -> Result<(), Failure> {
         Places::ByTime => gather::sources(&mut cluster, committed)?,
         Places::ByOffset => without_times(committed),
     };
-    let to =
-        gather::group_to_write(&mut cluster, &copy.to)?.map_err(|reason| Failure::Failed(reason.words))?;
+    let to = gather::group_to_write(&mut cluster, &copy.to)?.map_err(Failure::from)?;
     let plan = planned(&mut cluster, &to, &sources, &copy.places, Origin::SameCluster)?;
     let change = Change { verb: "copy", flags: &copy.change, report: &copy.report, cluster: &copy.cluster };
     change.carry_out(&mut cluster, plan.into_iter().collect())

@@ -44,16 +44,14 @@ pub(super) fn run(delete: &DeleteOffsets) -> Result<(), Failure> {
         return Err(Failure::Usage("say which: --topic, --unsubscribed or --gone".to_owned()));
     }
     let mut cluster = delete.cluster.connect()?;
-    let group = gather::group_to_write(&mut cluster, &delete.group)?
-        .map_err(|reason| Failure::Failed(reason.words))?;
+    let group = gather::group_to_write(&mut cluster, &delete.group)?.map_err(Failure::from)?;
     let choice = Choice {
         named: delete.topics.clone(),
         unsubscribed: delete.unsubscribed.then_some(Unsubscribed),
         gone: delete.gone.then_some(Gone),
     };
     let deletion = if delete.rebuild { Deletion::WithGroup } else { Deletion::ByPartition };
-    let plan =
-        delete_offsets::plan(&group, &choice, deletion).map_err(|reason| Failure::Failed(reason.words))?;
+    let plan = delete_offsets::plan(&group, &choice, deletion).map_err(Failure::from)?;
     if plan.forgets.is_empty() {
         return Err(Failure::Failed(format!("{}: the group has committed nothing of that", delete.group)));
     }

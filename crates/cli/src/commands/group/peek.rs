@@ -68,7 +68,7 @@ pub(super) fn run(peek: &Peek) -> Result<(), Failure> {
     let mut cluster = peek.cluster.connect()?;
     let group = gather::group(&mut cluster, &peek.group)?;
     if let Some(reason) = &group.unknown {
-        return Err(Failure::Failed(reason.words.clone()));
+        return Err(reason.clone().into());
     }
     let (mut looks, wrong) = looks(peek, &group);
     if looks.is_empty() && wrong.is_empty() {

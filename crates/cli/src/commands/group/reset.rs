@@ -89,8 +89,7 @@ pub(super) fn run(reset: &Reset) -> Result<(), Failure> {
         ));
     }
     let mut cluster = reset.cluster.connect()?;
-    let group = gather::group_to_write(&mut cluster, &reset.group)?
-        .map_err(|reason| Failure::Failed(reason.words))?;
+    let group = gather::group_to_write(&mut cluster, &reset.group)?.map_err(Failure::from)?;
     let (facts, destination) = gathered(&mut cluster, &group, &target, &reset.topics, &reset.change)?;
     let metadata = if reset.keep_metadata { Metadata::Kept } else { Metadata::Cleared };
     let plan = reset::plan(&facts, &destination, metadata);
@@ -112,10 +111,9 @@ pub(super) fn run_create(create: &Create) -> Result<(), Failure> {
         return Err(Failure::Usage("name the topics with --topic".to_owned()));
     }
     let mut cluster = create.cluster.connect()?;
-    let group = gather::group_to_write(&mut cluster, &create.group)?
-        .map_err(|reason| Failure::Failed(reason.words))?;
+    let group = gather::group_to_write(&mut cluster, &create.group)?.map_err(Failure::from)?;
     let (facts, destination) = gathered(&mut cluster, &group, &target, &create.topics, &create.change)?;
-    let plan = create::plan(&facts, &destination).map_err(|reason| Failure::Failed(reason.words))?;
+    let plan = create::plan(&facts, &destination).map_err(Failure::from)?;
     let change =
         Change { verb: "create", flags: &create.change, report: &create.report, cluster: &create.cluster };
     change.carry_out(&mut cluster, vec![plan])
@@ -133,7 +131,7 @@ fn gathered(
     let scope: BTreeSet<TopicPartition> = match (&said, topics) {
         (None, []) => group.partitions.iter().map(|one| one.partition.clone()).collect(),
         (Some(said), []) => said.keys().cloned().collect(),
-        (None, topics) => gather::scope(cluster, topics)?.map_err(|reason| Failure::Failed(reason.words))?,
+        (None, topics) => gather::scope(cluster, topics)?.map_err(Failure::from)?,
         (Some(said), topics) => {
             let meant = said.keys().filter(|one| topics.iter().any(|topic| topic.takes(one)));
             meant.cloned().collect()

@@ -326,8 +326,7 @@ fn run_restore(restore: &Restore) -> Result<(), Failure> {
     }
     let mut plans = Vec::new();
     for (group, partitions) in said {
-        let now =
-            gather::group_to_write(&mut cluster, group)?.map_err(|reason| Failure::Failed(reason.words))?;
+        let now = gather::group_to_write(&mut cluster, group)?.map_err(Failure::from)?;
         if let Some(reason) = &now.unknown {
             return Err(failed(reason));
         }

@@ -134,8 +134,7 @@ pub(super) fn run_import(import: &Import) -> Result<(), Failure> {
             continue;
         }
         let name = renames.get(group.as_str()).copied().unwrap_or(&group);
-        let to =
-            gather::group_to_write(&mut cluster, name)?.map_err(|reason| Failure::Failed(reason.words))?;
+        let to = gather::group_to_write(&mut cluster, name)?.map_err(Failure::from)?;
         plans.extend(planned(&mut cluster, &to, &sources, &import.places, origin)?);
     }
     if plans.is_empty() {

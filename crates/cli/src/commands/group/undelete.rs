@@ -54,8 +54,7 @@ pub(super) fn run(undelete: &Undelete) -> Result<(), Failure> {
             undelete.group
         )));
     }
-    let group = gather::group_to_write(&mut cluster, &undelete.group)?
-        .map_err(|reason| Failure::Failed(reason.words))?;
+    let group = gather::group_to_write(&mut cluster, &undelete.group)?.map_err(Failure::from)?;
     let scope: BTreeSet<TopicPartition> = said.keys().cloned().collect();
     let facts = gather::reset(&mut cluster, &group, scope)?;
     let mut plan = reset::plan(&facts, &Destination::Said(said), Metadata::Kept);
