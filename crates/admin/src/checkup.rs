@@ -31,6 +31,8 @@ pub struct Checkup {
     /// What could not be seen for another reason than that a broker does not answer, each once and in the order in which it
     /// came: by the words, its place, and Kafka's name of the error.
     refused: BTreeMap<String, (usize, Cause)>,
+    /// Groups that are not there.
+    pub absent: BTreeSet<String>,
     /// By how a broker failed to answer: what it was asked about.
     unanswered: BTreeMap<String, BTreeSet<String>>,
 }
@@ -138,6 +140,7 @@ impl Checkup {
             }
             if group.known().is_some_and(|description| !description.exists()) {
                 self.miss(&group.group, Reason::no_such_group(&group.group));
+                self.absent.insert(group.group);
                 continue;
             }
             for one in &group.partitions {

@@ -8,7 +8,7 @@ use milepost_client::{Address, Cluster, Options};
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::quote::quoted;
+use crate::quote;
 use crate::settings::{self, ClientSettings, Said};
 
 const BOOTSTRAP_VARIABLE: &str = "MILEPOST_BOOTSTRAP";
@@ -82,7 +82,7 @@ impl ClusterFlags {
             ("--profile", self.profile.as_ref()),
             ("--client-config", path.as_ref()),
         ];
-        said.iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted((*value)?)))).collect()
+        said.iter().filter_map(|(flag, value)| Some(quote::flag(flag, (*value)?))).collect()
     }
 
     /// What the file says that was named, if one was. A password never goes where another variable points: the profile of

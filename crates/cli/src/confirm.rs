@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write as _};
 
 use crate::failure::Failure;
+use crate::visible::visible;
 
 /// Asks on the terminal, and takes nothing but `yes` for yes.
 ///
@@ -15,7 +16,7 @@ pub(crate) fn ask(question: &str, otherwise: &str) -> Result<(), Failure> {
     }
     let unasked = |error: io::Error| Failure::Failed(format!("cannot ask on the terminal: {error}"));
     let mut stderr = io::stderr();
-    write!(stderr, "{question} Type yes: ").map_err(unasked)?;
+    write!(stderr, "{} Type yes: ", visible(question)).map_err(unasked)?;
     stderr.flush().map_err(unasked)?;
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer).map_err(unasked)?;

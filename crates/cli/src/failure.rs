@@ -8,6 +8,7 @@ use milepost_client::ClientError;
 use milepost_doctor::Severity;
 
 use crate::exit_code;
+use crate::visible::{visible, visible_lines};
 
 /// A reason. Each kind has an exit code of its own.
 #[derive(Debug)]
@@ -87,7 +88,11 @@ pub(crate) fn exit(outcome: Result<(), Failure>) -> ExitCode {
         Ok(()) | Err(Failure::NobodyReads) => return exit_code::SUCCESS,
         Err(Failure::Stopped) => return exit_code::stopped(),
         Err(Failure::Found(worst)) => return exit_code::found(worst),
-        Err(Failure::Usage(message)) => (message, exit_code::bad_configuration()),
+        Err(Failure::Usage(message)) => {
+            // Where a configuration file is wrong is shown below it.
+            say_written(&visible_lines(&message));
+            return exit_code::bad_configuration();
+        }
         Err(Failure::Failed(message)) => (message, exit_code::failure()),
         Err(Failure::Unreachable(message)) => (message, exit_code::unreachable()),
     };
@@ -97,7 +102,7 @@ pub(crate) fn exit(outcome: Result<(), Failure>) -> ExitCode {
 
 /// A line on standard error that the next one is written over, for progress on a terminal.
 pub(crate) fn say_over(message: &str) {
-    let _ = write!(io::stderr(), "\rmilepost: {message}");
+    let _ = write!(io::stderr(), "\rmilepost: {}", visible(message));
 }
 
 /// Ends such a line.
@@ -105,7 +110,17 @@ pub(crate) fn end_line() {
     let _ = writeln!(io::stderr());
 }
 
-/// A line on standard error. If nobody can read it there is nobody left to tell.
+/// A line on standard error.
 pub(crate) fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "milepost: {message}");
+    say_written(&visible(message));
+}
+
+/// A line on standard error, and below it a table or what else was made for people.
+pub(crate) fn say_above(message: &str, made: &str) {
+    say_written(&format!("{}\n{made}", visible(message)));
+}
+
+/// If nobody can read it there is nobody left to tell.
+fn say_written(text: &str) {
+    let _ = writeln!(io::stderr(), "milepost: {text}");
 }

@@ -15,6 +15,7 @@ mod quote;
 mod report;
 mod settings;
 mod table;
+mod visible;
 
 use std::process::ExitCode;
 

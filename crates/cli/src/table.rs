@@ -1,6 +1,9 @@
 //! Tables for people: columns as wide as they must be, two spaces between them, no lines.
 
+use std::borrow::Cow;
+
 use crate::palette::{Palette, Tone};
+use crate::visible::visible;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,20 +57,21 @@ pub(crate) fn render(
     };
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.text.chars().count());
+            *width = (*width).max(visible(&cell.text).chars().count());
         }
     }
     let mut text = String::new();
     let mut line = |cells: &[Cell]| {
+        let texts: Vec<Cow<'_, str>> = cells.iter().map(|cell| visible(&cell.text)).collect();
         text.push_str(&" ".repeat(indent));
         let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |index| index + 1);
-        for (index, (cell, width)) in cells.iter().zip(&widths).take(last).enumerate() {
+        for (index, (shown, width)) in texts.iter().zip(&widths).take(last).enumerate() {
             if index > 0 {
                 text.push_str("  ");
             }
-            text.push_str(&palette.paint(&cell.text, cell.tone));
+            text.push_str(&palette.paint(shown, cells[index].tone));
             if index + 1 < last {
-                text.push_str(&" ".repeat(width - cell.text.chars().count()));
+                text.push_str(&" ".repeat(width - shown.chars().count()));
             }
         }
         text.push('\n');
@@ -100,6 +104,13 @@ mod tests {
         assert_eq!(table, "  NAME    NUMBER  X\n  a       1\n  longer  22      x\n");
         let table = render(0, &["NAME", "NUMBER", "X"], Headings::Hidden, &rows, Palette::Plain);
         assert_eq!(table, "a       1\nlonger  22  x\n");
+    }
+
+    #[test]
+    fn what_others_wrote_changes_no_terminal_and_no_line() {
+        let rows = [vec!["a\u{1b}[2J\nb".into(), "x".into()], vec!["c".into(), "y".into()]];
+        let table = render(0, &["NAME", "X"], Headings::Hidden, &rows, Palette::Plain);
+        assert_eq!(table, "a\\u{1b}[2J\\nb  x\nc              y\n");
     }
 
     #[test]

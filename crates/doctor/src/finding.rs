@@ -39,32 +39,70 @@ pub struct Subject {
 /// What mends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
-    /// This command of our own, without the flags that name the cluster.
-    Milepost(Vec<String>),
+    /// This command of our own.
+    Milepost(Command),
     /// This command of Kafka's tools, without the flag that names the cluster.
     Kafka(Vec<String>),
     /// No command does; this has to be done.
     ByHand(String),
 }
 
+/// A command of our own, in parts: of names that others chose a shell and the command must be told that they are names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Its name, such as `group reset`.
+    pub name: &'static str,
+    /// What it is about, in order.
+    pub operands: Vec<String>,
+    /// Its flags, without those that name the cluster, and what each is given.
+    pub flags: Vec<(&'static str, Option<String>)>,
+}
+
+impl Command {
+    pub(crate) fn new(name: &'static str, operands: &[&str]) -> Self {
+        let operands = operands.iter().map(|operand| (*operand).to_owned()).collect();
+        Self { name, operands, flags: Vec::new() }
+    }
+
+    /// The same with one more flag.
+    pub(crate) fn flag(mut self, flag: &'static str) -> Self {
+        self.flags.push((flag, None));
+        self
+    }
+
+    /// The same with one more flag, and what it is given.
+    pub(crate) fn with(mut self, flag: &'static str, value: impl Into<String>) -> Self {
+        self.flags.push((flag, Some(value.into())));
+        self
+    }
+
+    /// The same of this topic only, or of this partition of it.
+    pub(crate) fn of_topic(self, topic: impl Into<String>) -> Self {
+        self.with("--topic", topic)
+    }
+}
+
+impl From<Command> for Fix {
+    fn from(command: Command) -> Self {
+        Self::Milepost(command)
+    }
+}
+
 impl Fix {
-    /// A command of our own.
-    pub(crate) fn milepost(words: &[&str]) -> Self {
-        Self::Milepost(words.iter().map(|word| (*word).to_owned()).collect())
+    /// A command of our own without flags.
+    pub(crate) fn milepost(name: &'static str, operands: &[&str]) -> Self {
+        Self::Milepost(Command::new(name, operands))
+    }
+
+    /// Another commit of where a group is already. What stands beside the offsets belongs to the position, and stays with it.
+    pub(crate) fn commit_again(group: &str) -> Command {
+        Command::new("group reset", &[group, "+0"]).flag("--keep-metadata")
     }
 
     /// A setting of a topic, given with Kafka's tool.
     pub(crate) fn topic_setting(topic: &str, setting: &str) -> Self {
-        let words = [
-            "kafka-configs",
-            "--alter",
-            "--entity-type",
-            "topics",
-            "--entity-name",
-            topic,
-            "--add-config",
-            setting,
-        ];
+        let topic = format!("--entity-name={topic}");
+        let words = ["kafka-configs", "--alter", "--entity-type", "topics", &topic, "--add-config", setting];
         Self::Kafka(words.iter().map(|word| (*word).to_owned()).collect())
     }
 }

@@ -17,5 +17,5 @@ pub use facts::{
     ClusterFacts, CommitFacts, Earlier, Facts, GroupFacts, GroupKind, Log, LogFacts, PartitionFacts,
     Position, Replicas, TopicFacts,
 };
-pub use finding::{Finding, Fix, Severity, Subject};
+pub use finding::{Command, Finding, Fix, Severity, Subject};
 pub use rules::{RULES, Rule, examine};

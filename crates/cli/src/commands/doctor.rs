@@ -14,7 +14,7 @@ use crate::clock;
 use crate::cluster_flags::{ClusterFlags, parse_seconds, parse_seconds_or_none};
 use crate::failure::{Failure, say};
 use crate::palette::Tone;
-use crate::quote::quoted;
+use crate::quote::{self, quoted};
 use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
 
@@ -22,7 +22,7 @@ const HELP: &str = "\
 It only looks, with rights to describe groups, topics and settings, and to read __consumer_offsets if it may; what it may not
 see or what does not answer it says on standard error, and no rule speaks about that. --format wide also shows why each finding matters; json has it all.
 The exit code is that of the worst finding: 0 none, 10 a notice, 11 a warning, 12 critical; 4 if nothing was found and a broker did not
-answer.";
+answer; 1 if a group that is named does not exist, whatever was found of the others.";
 
 /// The flags of `doctor`.
 #[derive(Debug, Args)]
@@ -78,11 +78,17 @@ pub(crate) fn run(doctor: &Doctor) -> Result<(), Failure> {
         checkup.miss(&what, reason);
     }
     let unseen = checkup.unseen();
-    for reason in &unseen {
+    let missed = doctor.groups.iter().find(|name| checkup.absent.contains(*name));
+    let missed = missed.map(|name| Reason::no_such_group(name));
+    for reason in unseen.iter().filter(|reason| Some(*reason) != missed.as_ref()) {
         say(&format!("not seen: {reason}"));
     }
     let found = examine(&checkup.facts);
     doctor.report.print(&report(doctor, &checkup, &unseen, &found))?;
+    // One that was listed may have gone since; one that was named is missed, and nothing found of it says nothing.
+    if let Some(reason) = missed {
+        return Err(Failure::Failed(reason.words));
+    }
     match found.iter().map(|finding| finding.severity).max() {
         None if unseen.iter().any(|reason| reason.cause == Cause::Unreachable) => {
             Err(Failure::Unreachable("nothing found in what answered".to_owned()))
@@ -152,7 +158,15 @@ fn report(doctor: &Doctor, checkup: &Checkup, unseen: &[Reason], found: &[Findin
 fn fix(doctor: &Doctor, address: &str, fix: &Fix) -> String {
     let typed = |words: &[String]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     match fix {
-        Fix::Milepost(words) => format!("milepost {}{}", typed(words), doctor.cluster.words()),
+        Fix::Milepost(command) => {
+            let flag = |(name, value): &(&str, Option<String>)| match value {
+                Some(value) => quote::flag(name, value),
+                None => format!(" {name}"),
+            };
+            let mut flags: String = command.flags.iter().map(flag).collect();
+            flags += &doctor.cluster.words();
+            quote::command(command.name, command.operands.iter().map(String::as_str), &flags)
+        }
         Fix::Kafka(words) => format!("{} --bootstrap-server {}", typed(words), quoted(address)),
         Fix::ByHand(words) => words.clone(),
     }

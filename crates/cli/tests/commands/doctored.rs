@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::groups::{commit, partitions, server};
-use crate::support::{Server, eventually};
+use crate::support::{PROGRAM, Ran, Server, eventually};
 
 /// Which rules speak of a group, or of the cluster, and the exit code.
 fn rules(server: &Server, groups: &[&str]) -> (i32, Vec<String>) {
@@ -27,19 +27,23 @@ fn a_group_that_is_well_is_no_finding() {
 fn positions_that_cannot_be_are_critical() {
     let server = server();
     commit(&server, "beyond", &[(0, 25, Some(0), "")]);
-    commit(&server, "epoch", &[(0, 5, Some(9), "")]);
+    commit(&server, "epoch", &[(0, 5, Some(9), "what is done")]);
     assert_eq!(rules(&server, &["beyond"]), (12, vec!["beyond-log-end".to_owned()]));
     assert_eq!(rules(&server, &["epoch"]), (12, vec!["epoch-newer-than-log".to_owned()]));
     let found = server.run(&["doctor", "--no-headers", "beyond", "--columns", "severity,found,fix"]);
     assert_eq!(found.code, 12);
     assert_eq!(
         found.stdout,
-        "critical  the group is at 25, and the log ends at 10  milepost group reset beyond latest --topic t:0\n"
+        "critical  the group is at 25, and the log ends at 10: earliest reads the 10 offsets that it has, latest would skip them  \
+         milepost group reset beyond earliest --topic t:0\n"
     );
     // What it says mends it.
-    server.run(&["group", "reset", "beyond", "latest", "--topic", "t:0", "--yes", "--no-snapshot"]).ok();
-    server.run(&["group", "reset", "epoch", "+0", "--topic", "t:0", "--yes", "--no-snapshot"]).ok();
+    mend(&server, "beyond");
+    mend(&server, "epoch");
     assert_eq!(rules(&server, &[]), (0, Vec::new()));
+    let at = |group: &str| partitions(&server, group)[0].clone();
+    assert_eq!(at("beyond")["offset"], 0);
+    assert_eq!((&at("epoch")["offset"], &at("epoch")["metadata"]), (&json!(5), &json!("what is done")));
 }
 
 #[test]
@@ -86,12 +90,48 @@ fn groups_made_for_one_run_are_counted() {
     assert_eq!(rules(&server, &["--match", "^console"]), (10, vec!["ephemeral-groups".to_owned()]));
 }
 
+/// Runs what `doctor` says of a group, as a shell would.
+fn mend(server: &Server, group: &str) {
+    let found = server.run(&["doctor", "--format", "json", "--", group]);
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    let fix = found["findings"][0]["fix"].as_str().unwrap();
+    let yes = fix.replacen("milepost group reset", &format!("{PROGRAM} group reset --yes --no-snapshot"), 1);
+    let ran = std::process::Command::new("bash")
+        .args(["-c", &yes])
+        .env("MILEPOST_BOOTSTRAP", &server.bootstrap)
+        .output();
+    Ran::of(&ran.unwrap()).ok();
+}
+
 #[test]
-fn what_cannot_be_seen_is_said() {
+fn a_fix_can_be_typed_whatever_a_group_is_called() {
     let server = server();
+    for group in ["-dash", "blank $(no) it's", "line\n\u{1b}[31m"] {
+        commit(&server, group, &[(0, 25, Some(0), "")]);
+        mend(&server, group);
+        assert_eq!(rules(&server, &["--", group]), (0, Vec::new()), "{group:?}");
+        // Neither here nor in a list does a terminal obey it.
+        commit(&server, group, &[(0, 25, Some(0), "m\u{7}")]);
+        let words =
+            [["doctor", "--format", "wide"].as_slice(), &["group", "list"], &["group", "describe", "--all"]];
+        for command in words {
+            let ran = server.run(command);
+            let shown = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(!shown.replace('\n', "").contains(char::is_control), "{shown:?}");
+            assert!(!shown.contains("\n\u{1b}"), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn a_group_that_is_named_and_not_there_is_an_error() {
+    let server = server();
+    commit(&server, "beyond", &[(0, 25, Some(0), "")]);
     let ran = server.run(&["doctor", "no-such-group"]);
     assert_eq!(
-        ran.stderr.lines().next(),
-        Some("milepost: not seen: no-such-group: there is no such group [GROUP_ID_NOT_FOUND]")
+        (ran.code, ran.stderr.as_str()),
+        (1, "milepost: no-such-group: there is no such group [GROUP_ID_NOT_FOUND]\n"),
     );
+    let ran = server.run(&["doctor", "no-such-group", "beyond"]);
+    assert!(ran.code == 1 && ran.stdout.contains("beyond-log-end"), "{ran:?}");
 }

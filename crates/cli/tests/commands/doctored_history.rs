@@ -130,7 +130,10 @@ fn offsets_that_expire_soon_or_by_their_own_wish_are_found() {
     // The log alone tells that, and it need not be read.
     assert_eq!(groups_of(&server, "near-expiry", &["--history", "0"]), BTreeSet::new());
     let ran = server.run(&["doctor", "old", "--format", "csv", "--columns", "severity,rule,fix"]);
-    assert!(ran.stdout.contains("\nwarning,near-expiry,milepost group reset old +0 --all\n"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("\nwarning,near-expiry,milepost group reset old +0 --keep-metadata --all\n"),
+        "{ran:?}"
+    );
     // What it says mends it.
     server.run(&["group", "reset", "old", "+0", "--all", "--yes", "--no-snapshot"]).ok();
     assert_eq!(groups_of(&server, "near-expiry", &[]), BTreeSet::new());

@@ -67,3 +67,17 @@ fn what_cannot_be_done_is_said_before_anything_is_asked() {
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (4, ""));
 }
+
+#[test]
+fn a_group_that_is_named_and_not_there_is_an_error() {
+    let server = server();
+    commit(&server, "there", &[(0, 4, None, "")]);
+    let ran = server.run(&[&LOOK, ["there", "no-such-group"].as_slice()].concat());
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (1, "milepost: no-such-group: there is no such group [GROUP_ID_NOT_FOUND]\n")
+    );
+    let look: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(look["errors"][0]["code"], "GROUP_ID_NOT_FOUND");
+    assert_eq!(look["groups"].as_array().unwrap().len(), 2, "what the cluster says of it stays");
+}

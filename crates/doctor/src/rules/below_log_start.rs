@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::{Facts, GroupFacts, PartitionFacts};
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Fix, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "below-log-start",
@@ -24,7 +24,7 @@ fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
         "{} records were deleted before the group read them: it is at {offset}, the log begins at {start}",
         start.0 - offset.0
     );
-    Some((says, Fix::milepost(&["group", "reset", &group.group, "earliest", "--topic", &one.name()])))
+    Some((says, Command::new("group reset", &[&group.group, "earliest"]).of_topic(one.name()).into()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::{Facts, GroupFacts, PartitionFacts};
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Fix, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "beyond-log-end",
@@ -16,24 +16,47 @@ fn check(facts: &Facts) -> Vec<Hit> {
 }
 
 fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
-    let ((_, end), offset) = (one.ends()?, one.committed()?);
+    let ((start, end), offset) = (one.ends()?, one.committed()?);
     if offset <= end {
         return None;
     }
-    let says = format!("the group is at {offset}, and the log ends at {end}");
-    Some((says, Fix::milepost(&["group", "reset", &group.group, "latest", "--topic", &one.name()])))
+    // What the log has now may be of a topic made anew, which nobody has read: nothing of it may be passed over.
+    let says = match end.0 - start.0 {
+        0 => format!("the group is at {offset}, and the log ends at {end}"),
+        left => format!(
+            "the group is at {offset}, and the log ends at {end}: earliest reads the {left} offsets that it has, latest would skip them"
+        ),
+    };
+    Some((says, Command::new("group reset", &[&group.group, "earliest"]).of_topic(one.name()).into()))
 }
 
 #[cfg(test)]
 mod tests {
+    use milepost_model::Offset;
+
     use super::RULE;
-    use crate::testing::partition;
-    use crate::testing::said;
+    use crate::facts::{Log, PartitionFacts};
+    use crate::finding::Fix;
+    use crate::testing::{partition, said, well};
 
     #[test]
     fn an_offset_behind_the_end_is_found() {
         let at = |offset| said(&RULE, |facts| facts.groups[0].partitions = vec![partition(0, offset)]);
-        assert_eq!(at(11), ["the group is at 11, and the log ends at 10"]);
+        let found = "the group is at 11, and the log ends at 10: earliest reads the 8 offsets that it has, latest would skip them";
+        assert_eq!(at(11), [found]);
         assert!(at(10).is_empty());
+        let of_nothing = said(&RULE, |facts| {
+            let log = Log::Ends { start: Offset(10), end: Offset(10), leader_epoch: None };
+            facts.groups[0].partitions = vec![PartitionFacts { log, ..partition(0, 11) }];
+        });
+        assert_eq!(of_nothing, ["the group is at 11, and the log ends at 10"]);
+    }
+
+    #[test]
+    fn the_fix_skips_nothing_of_a_topic_made_anew() {
+        let mut facts = well();
+        facts.groups[0].partitions = vec![partition(0, 11)];
+        let Fix::Milepost(command) = RULE.find(&facts).remove(0).fix else { panic!("no command") };
+        assert_eq!(command.operands, ["g", "earliest"]);
     }
 }

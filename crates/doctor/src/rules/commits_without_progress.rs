@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::{Facts, GroupFacts, PartitionFacts};
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Fix, Severity};
 
 /// How many commits of the same offset are no coincidence.
 const UNMOVED_MIN: u32 = 20;
@@ -27,7 +27,7 @@ fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
         commits.unmoved,
         commits.offset
     );
-    Some((says, Fix::milepost(&["group", "peek", &group.group, "--topic", &one.name()])))
+    Some((says, Command::new("group peek", &[&group.group]).of_topic(one.name()).into()))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         return Vec::new();
     }
     let says = format!("{} empty groups look made for one run, such as {}", litter.len(), litter[0]);
-    let fix = Fix::milepost(&[&["group", "delete"], litter.as_slice()].concat());
+    let fix = Fix::milepost("group delete", &litter);
     vec![Hit::cluster(says, fix)]
 }
 

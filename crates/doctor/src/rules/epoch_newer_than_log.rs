@@ -28,7 +28,7 @@ fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
     }
     let says =
         format!("{} was committed in epoch {}, and its log is in epoch {}", one.name(), epoch.0, current.0);
-    Some((says, Fix::milepost(&["group", "reset", &group.group, "+0", "--topic", &one.name()])))
+    Some((says, Fix::commit_again(&group.group).of_topic(one.name()).into()))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
             "the member {first}{more} stayed in epoch {its_epoch} for {}, and the group is in {epoch}",
             span(earlier.ms)
         );
-        Some((says, Fix::milepost(&["group", "members", &group.group])))
+        Some((says, Fix::milepost("group members", &[&group.group])))
     })
 }
 

@@ -169,6 +169,7 @@ mod tests {
 
     use super::*;
     use crate::facts::{Log, Position};
+    use crate::finding::Command;
     use crate::testing::{partition, well};
 
     #[test]
@@ -194,7 +195,7 @@ mod tests {
         let rules: Vec<&str> = found.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, ["below-log-start", "topic-gone", "never-committed"]);
         assert_eq!(found[0].subject.group.as_deref(), Some("g"));
-        assert_eq!(found[0].fix, Fix::milepost(&["group", "reset", "g", "earliest", "--topic", "t:2"]));
+        assert_eq!(found[0].fix, Fix::from(Command::new("group reset", &["g", "earliest"]).of_topic("t:2")));
     }
 
     #[test]

@@ -50,12 +50,12 @@ fn fix(group: &GroupFacts) -> Fix {
     let counts_from_commit = matches!(group.kind, Some(GroupKind::OffsetsOnly | GroupKind::Consumer));
     if !counts_from_commit || group.members != Some(0) {
         let keep = format!(
-            "start a member of {} that reads these topics, or keep its offsets: milepost group snapshot create {}",
-            group.group, group.group
+            "start a member of {} that reads these topics, or keep its offsets with milepost group snapshot create",
+            group.group
         );
         return Fix::ByHand(keep);
     }
-    Fix::milepost(&["group", "reset", &group.group, "+0", "--all"])
+    Fix::commit_again(&group.group).flag("--all").into()
 }
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ mod tests {
 
     use super::RULE;
     use crate::facts::GroupKind;
-    use crate::finding::Fix;
+    use crate::finding::{Command, Fix};
     use crate::testing::{DAY_MS, NOW, said, well};
 
     #[test]
@@ -76,7 +76,8 @@ mod tests {
             group.partitions[0].commits.as_mut().unwrap().last = Timestamp(NOW.0 - 7 * DAY_MS);
             RULE.find(&facts).remove(0).fix
         };
-        let again = Fix::milepost(&["group", "reset", "g", "+0", "--all"]);
+        let again =
+            Fix::from(Command::new("group reset", &["g", "+0"]).flag("--keep-metadata").flag("--all"));
         assert_eq!(fix(GroupKind::OffsetsOnly), again);
         assert_eq!(fix(GroupKind::Consumer), again);
         assert!(matches!(fix(GroupKind::Classic), Fix::ByHand(_)));

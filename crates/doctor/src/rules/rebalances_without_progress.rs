@@ -23,7 +23,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         }
         let says =
             format!("it was shared out anew {rounds} times since it last moved, and {lag} records wait");
-        Some((says, Fix::milepost(&["group", "peek", &group.group])))
+        Some((says, Fix::milepost("group peek", &[&group.group])))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::{Facts, GroupFacts, PartitionFacts};
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Fix, Severity};
 use crate::time::moment;
 
 /// Once may have been a reset.
@@ -28,7 +28,8 @@ fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
         commits.rewinds,
         moment(time)
     );
-    let fix = Fix::milepost(&["offsets", "history", "--group", &group.group, "--topic", &one.topic]);
+    let fix = Command::new("offsets history", &[]).with("--group", group.group.as_str());
+    let fix = fix.of_topic(one.topic.as_str()).into();
     Some((says, fix))
 }
 

@@ -28,7 +28,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
             return None;
         }
         let says = format!("it was {then}, and {} later {now}", span(earlier.ms));
-        Some((says, Fix::milepost(&["group", "members", &group.group])))
+        Some((says, Fix::milepost("group members", &[&group.group])))
     })
 }
 

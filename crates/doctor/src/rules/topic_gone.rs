@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::{Facts, GroupFacts, Log, PartitionFacts};
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Fix, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "topic-gone",
@@ -20,7 +20,10 @@ fn hit(group: &GroupFacts, one: &PartitionFacts) -> Option<(String, Fix)> {
         return None;
     }
     let says = format!("{} does not exist", one.name());
-    Some((says, Fix::milepost(&["group", "delete-offsets", &group.group, "--gone", "--rebuild"])))
+    Some((
+        says,
+        Command::new("group delete-offsets", &[&group.group]).flag("--gone").flag("--rebuild").into(),
+    ))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::Facts;
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "undecodable-records",
@@ -18,8 +18,8 @@ fn check(facts: &Facts) -> Vec<Hit> {
             "{} batches of __consumer_offsets-{} have records that cannot be read, the last at offset {last}",
             log.unreadable, log.partition
         );
-        let partition = log.partition.to_string();
-        Some(Hit::offsets_topic(says, Fix::milepost(&["offsets", "dump", "--partition", &partition])))
+        let fix = Command::new("offsets dump", &[]).with("--partition", log.partition.to_string());
+        Some(Hit::offsets_topic(says, fix.into()))
     };
     facts.logs.iter().filter_map(hit).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::Facts;
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Severity};
 use crate::time::span;
 
 /// Consumers commit every five seconds unless they are told otherwise; twice that must show something.
@@ -33,7 +33,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
             one.committed()?,
             span(earlier.ms)
         );
-        Some((says, Fix::milepost(&["group", "peek", &group.group, "--topic", &one.name()])))
+        Some((says, Command::new("group peek", &[&group.group]).of_topic(one.name()).into()))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::facts::{Facts, GroupFacts, PartitionFacts};
-use crate::finding::{Fix, Severity};
+use crate::finding::{Command, Fix, Severity};
 use crate::time::span;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,7 +28,7 @@ fn hit(facts: &Facts, group: &GroupFacts, one: &PartitionFacts) -> Option<(Strin
     });
     let says =
         format!("no member reads {}, which is {lag} records behind{}", one.topic, before.unwrap_or_default());
-    Some((says, Fix::milepost(&["group", "delete-offsets", &group.group, "--unsubscribed"])))
+    Some((says, Command::new("group delete-offsets", &[&group.group]).of_topic(one.topic.as_str()).into()))
 }
 
 #[cfg(test)]

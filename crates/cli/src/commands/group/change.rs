@@ -14,9 +14,9 @@ use milepost_client::{ClientError, Cluster};
 
 use super::plan_view;
 use crate::cluster_flags::{ClusterFlags, SNAPSHOTS_VARIABLE};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, say, say_above};
 use crate::palette::Palette;
-use crate::quote::quoted;
+use crate::quote;
 use crate::report::ReportFlags;
 use crate::settings::home_folder;
 use crate::{clock, confirm, output};
@@ -54,7 +54,7 @@ impl StoreFlags {
     fn words(&self) -> String {
         self.snapshots
             .as_ref()
-            .map_or_else(String::new, |folder| format!(" --snapshots {}", quoted(&folder.to_string_lossy())))
+            .map_or_else(String::new, |folder| quote::flag("--snapshots", &folder.to_string_lossy()))
     }
 }
 
@@ -136,7 +136,7 @@ impl Change<'_> {
             output::print(&shown)?;
         } else {
             // Standard output is for the document that comes in the end.
-            say(&format!("the plan:\n{shown}"));
+            say_above("the plan:", &shown);
         }
         let groups: Vec<&str> = plans.iter().map(|plan| plan.group.as_str()).collect();
         confirm::ask(&format!("Write this to {}?", groups.join(", ")), "nothing was changed")
@@ -202,12 +202,8 @@ impl Change<'_> {
             whole.rows.extend(part.rows);
         }
         self.flags.store.store()?.save(&whole).map_err(|error| Failure::Failed(error.to_string()))?;
-        let undo = format!(
-            "milepost group snapshot restore {}{}{} --yes",
-            whole.header.name,
-            self.flags.store.words(),
-            self.cluster.words()
-        );
+        let flags = format!("{}{} --yes", self.flags.store.words(), self.cluster.words());
+        let undo = quote::command("group snapshot restore", [whole.header.name.as_str()], &flags);
         Ok((whole.header.name, undo))
     }
 

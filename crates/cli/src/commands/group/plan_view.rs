@@ -12,6 +12,7 @@ use super::words;
 use crate::palette::Tone;
 use crate::report::{DOCUMENT_VERSION, Report, Shown};
 use crate::table::Cell;
+use crate::visible::visible;
 
 /// The fields of the document, for `--help`.
 pub(super) const FIELDS: &str = "\
@@ -78,8 +79,9 @@ pub(super) fn outcomes(plans: &[OffsetPlan], told: &Told) -> String {
     let mut text = String::new();
     for plan in plans {
         for one in told.outcomes.get(&plan.group).into_iter().flatten() {
-            let (group, partition) = (&plan.group, &one.partition);
-            let what = match plan.moves.iter().find(|planned| planned.partition == *partition) {
+            let (group, partition) = (visible(&plan.group), one.partition.to_string());
+            let partition = visible(&partition);
+            let what = match plan.moves.iter().find(|planned| planned.partition == one.partition) {
                 Some(planned) => planned.new.offset.to_string(),
                 None => "deleted".to_owned(),
             };

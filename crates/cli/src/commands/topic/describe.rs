@@ -8,6 +8,7 @@ use crate::cluster_flags::{ClusterFlags, Format};
 use crate::failure::Failure;
 use crate::palette::Palette;
 use crate::table::{Cell, Headings};
+use crate::visible::visible;
 use crate::{output, table};
 
 /// The flags of `topic describe`.
@@ -36,12 +37,13 @@ pub(super) fn run(describe: &Describe) -> Result<(), Failure> {
 }
 
 fn text(topic: &TopicDescription) -> String {
-    let mut text = format!("{}\n", topic.name);
+    let mut text = format!("{}\n", visible(&topic.name));
     if let Some(id) = topic.id {
         text.push_str(&format!("  id {id}\n"));
     }
     for config in &topic.configs {
-        text.push_str(&format!("  {}={}\n", config.name, config.value.as_deref().unwrap_or("(hidden)")));
+        let value = config.value.as_deref().unwrap_or("(hidden)");
+        text.push_str(&format!("  {}={}\n", visible(&config.name), visible(value)));
     }
     let rows: Vec<Vec<Cell>> = topic.partitions.iter().map(row).collect();
     let headings = ["PARTITION", "LEADER", "START", "END", "REPLICAS", "IN-SYNC"];

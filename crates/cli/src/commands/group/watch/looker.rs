@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
+use milepost_admin::plan::Presence;
 use milepost_admin::watch::Coverage;
 use milepost_admin::{GroupFacts, Reason, TopicFilter};
 use milepost_client::{ClientError, Cluster};
@@ -61,6 +62,12 @@ pub(super) fn look(
     for part in names.chunks(GROUPS_AT_ONCE) {
         let at = begin.elapsed();
         let mut groups = collect::groups(cluster, part, Detail::Members)?;
+        if subject.selection.is_by_name() {
+            let absent = groups.iter().filter(|group| {
+                group.partitions.is_empty() && Presence::of(group.description.as_ref()) == Presence::Absent
+            });
+            errors.extend(absent.map(|group| Reason::no_such_group(&group.group)));
+        }
         for group in &mut groups {
             group.partitions.retain(|one| {
                 subject.topics.is_empty() || subject.topics.iter().any(|topic| topic.takes(&one.partition))
