@@ -34,7 +34,8 @@ impl Scope {
     }
 }
 
-/// Captures these groups. What could not be known is told beside the snapshot, which then lacks it.
+/// Captures these groups. What could not be known is told beside the snapshot, which then lacks it: a group of which nothing is
+/// known has no row, since a row without a partition says that it has committed nothing.
 ///
 /// # Errors
 /// When nobody can be asked.
@@ -55,9 +56,10 @@ pub fn capture(
             .collect();
         let ids = topic_ids(cluster, &topics)?;
         for group in &gathered {
-            lacking.extend(group.unknown.clone());
-            let rows = rows(group, scope, &ids, &mut lacking);
-            snapshot.rows.extend(rows);
+            match &group.unknown {
+                Some(reason) => lacking.push(reason.clone().of(&group.group)),
+                None => snapshot.rows.extend(rows(group, scope, &ids, &mut lacking)),
+            }
         }
     }
     if snapshot.header.cluster_id.is_none() {
@@ -105,6 +107,11 @@ fn rows(
         }
     }
     if places.is_empty() {
+        // Whether there is such a group at all is then all that the row says.
+        if let Some(Err(reason)) = &group.description {
+            lacking.push(reason.clone().of(&group.group));
+            return Vec::new();
+        }
         return vec![row(None)];
     }
     places.into_values().map(|place| row(Some(place))).collect()

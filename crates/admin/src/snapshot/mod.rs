@@ -72,6 +72,14 @@ pub struct Snapshot {
     pub rows: Vec<Row>,
 }
 
+impl Row {
+    /// Whether it says that there is no such group: the state of one is known and its type is not.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        self.place.is_none() && self.kind.is_none() && self.state.is_some()
+    }
+}
+
 impl Snapshot {
     /// The groups in it, in the order of their names, each with what it says of its partitions.
     #[must_use]

@@ -10,10 +10,15 @@ use crate::support::{Server, eventually};
 /// A server with the topic `t` of two partitions, ten records in the first.
 pub(crate) fn server() -> Server {
     let server = Server::start();
+    fill(&server);
+    server
+}
+
+/// Makes that topic.
+pub(crate) fn fill(server: &Server) {
     server.run(&["topic", "create", "t", "--partitions", "2"]).ok();
     let input: String = (0..10).map(|number| format!("{number}\n")).collect();
     server.run_with(&["produce", "t", "--partition", "0"], &input).ok();
-    server
 }
 
 /// Commits as no command does: any offset, any metadata.

@@ -72,3 +72,22 @@ fn a_file_that_is_none_is_refused_with_its_line() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("line 2: \"zero\" is no partition"), "{ran:?}");
 }
+
+#[test]
+fn a_group_that_is_not_there_is_not_kept() {
+    let server = server();
+    commit(&server, "there", &[(0, 4, None, "")]);
+    for chosen in [["tpyo", "there"].as_slice(), &["tpyo"]] {
+        for verb in [["snapshot", "create", "--name", "s"].as_slice(), &["export"]] {
+            let ran = server.run(&[&["group"], verb, chosen].concat());
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+            assert!(ran.stderr.contains("tpyo: there is no such group"), "{ran:?}");
+        }
+    }
+    for verb in [["snapshot", "create", "--name", "s"].as_slice(), &["export"]] {
+        let ran = server.run(&[&["group"], verb, &["--match", "zzz"]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+        assert!(ran.stderr.contains("there is no group like that"), "{ran:?}");
+    }
+    assert!(server.run(&["group", "snapshot", "list", "--no-headers"]).lines().is_empty());
+}

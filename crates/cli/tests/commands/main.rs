@@ -4,6 +4,7 @@
 
 mod completing;
 mod consuming;
+mod deaf;
 mod demo;
 mod doctored;
 mod doctored_history;
@@ -20,4 +21,5 @@ mod reaching;
 mod scale;
 mod support;
 mod topics;
+mod unanswered;
 mod watching;

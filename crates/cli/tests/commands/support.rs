@@ -28,6 +28,11 @@ impl Server {
 
     /// With its data in the folder's `data`.
     pub(crate) fn start_in(folder: TempDir) -> Self {
+        Self::start_with(folder, &[])
+    }
+
+    /// As [`Server::start_in`], with more flags.
+    pub(crate) fn start_with(folder: TempDir, flags: &[&str]) -> Self {
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--listen", "127.0.0.1:0", "--durability", "os", "--log", "error"])
             .args([
@@ -36,6 +41,7 @@ impl Server {
                 "--set",
                 "group.min.session.timeout.ms=500",
             ])
+            .args(flags)
             .arg("--data-dir")
             .arg(folder.path().join("data"))
             // Not a setting, and no reason not to start.

@@ -193,10 +193,10 @@ impl Change<'_> {
         let mut whole = snapshot::Snapshot { header, rows: Vec::new() };
         for (group, scope) in groups {
             let (part, lacking) = snapshot::capture(cluster, whole.header.clone(), &[group], scope)?;
-            if let Some(reason) = lacking.first() {
-                return Err(Failure::Failed(format!(
-                    "what {group} has committed cannot be kept, so nothing was changed: {reason}"
-                )));
+            if let Some(Reason { words, cause }) = lacking.into_iter().next() {
+                let words =
+                    format!("what {group} has committed cannot be kept, so nothing was changed: {words}");
+                return Err(Reason { words, cause }.into());
             }
             whole.header.cluster_id = part.header.cluster_id;
             whole.rows.extend(part.rows);

@@ -127,6 +127,9 @@ fn gathered(
     topics: &[TopicFilter],
     change: &ChangeFlags,
 ) -> Result<(Facts, Destination), Failure> {
+    if let Some(reason) = &group.unknown {
+        return Err(reason.clone().into());
+    }
     let said = said(cluster, target, &group.group, change.store())?;
     let scope: BTreeSet<TopicPartition> = match (&said, topics) {
         (None, []) => group.partitions.iter().map(|one| one.partition.clone()).collect(),
@@ -168,7 +171,7 @@ fn said(
         Target::Group(other) => {
             let other = gather::group(cluster, other)?;
             if let Some(reason) = &other.unknown {
-                return Err(failed(reason.words.clone()));
+                return Err(reason.clone().into());
             }
             let committed = gather::committed(&other);
             if committed.is_empty() {

@@ -7,8 +7,8 @@ use milepost_admin::plan::restore;
 use milepost_admin::snapshot::{self, Header, Scope, Snapshot, is_name};
 use milepost_admin::target::write_time;
 use milepost_admin::{Reason, TopicFilter, gather};
-use milepost_client::TopicPartition;
 use milepost_client::groups::{Committed, GroupKind};
+use milepost_client::{Cluster, TopicPartition};
 use serde_json::{Map, Value, json};
 
 use super::change::{Change, ChangeFlags, StoreFlags};
@@ -151,8 +151,33 @@ fn failed(error: &dyn std::fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
+/// What the chosen groups have committed: of all of them, or of none. What a backup lacks is missed when it is too late.
+pub(super) fn captured(
+    cluster: &mut Cluster,
+    selection: &Selection,
+    header: Header,
+) -> Result<Snapshot, Failure> {
+    let (names, refused) = selection.names(cluster)?;
+    if names.is_empty() && refused.is_empty() {
+        return Err(Failure::Failed("there is no group like that, so nothing is kept".to_owned()));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (snapshot, mut lacking) = snapshot::capture(cluster, header, &names, &Scope::default())?;
+    lacking.extend(refused.iter().map(Reason::from));
+    if selection.is_by_name() {
+        let absent = snapshot.rows.iter().filter(|row| row.is_absent());
+        lacking.extend(absent.map(|row| Reason::no_such_group(&row.group)));
+    }
+    if !lacking.is_empty() {
+        say("nothing is kept, since it would not be all that was asked for");
+    }
+    Failure::of_reasons(lacking)?;
+    say_what_is_not_kept(&snapshot);
+    Ok(snapshot)
+}
+
 /// Of share groups there is a row that names them, and nothing that could be put back.
-pub(super) fn say_what_is_not_kept(snapshot: &Snapshot) {
+fn say_what_is_not_kept(snapshot: &Snapshot) {
     let shares = snapshot.rows.iter().filter(|row| row.kind.as_deref() == Some(GroupKind::Share.name()));
     for row in shares {
         say(&format!("{}: a share group commits no offsets, so where it begins is not kept", row.group));
@@ -165,20 +190,16 @@ fn run_create(create: &Create) -> Result<(), Failure> {
     }
     let store = create.store.store()?;
     let mut cluster = create.cluster.connect()?;
-    let (names, refused) = create.selection.names(&mut cluster)?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let header = Header {
         name: create.name.clone(),
         label: create.label.clone(),
         created: clock::now(),
         cluster_id: None,
     };
-    let (snapshot, lacking) = snapshot::capture(&mut cluster, header, &names, &Scope::default())?;
-    say_what_is_not_kept(&snapshot);
+    let snapshot = captured(&mut cluster, &create.selection, header)?;
     let path = store.save(&snapshot).map_err(|error| failed(&error))?;
-    let (groups, rows) = (names.len(), snapshot.rows.len());
-    output::print(&format!("kept {groups} groups, {rows} rows, in {}\n", path.display()))?;
-    Failure::of_reasons(refused.iter().map(Reason::from).chain(lacking).collect())
+    let (groups, rows) = (snapshot.groups().len(), snapshot.rows.len());
+    output::print(&format!("kept {groups} groups, {rows} rows, in {}\n", path.display()))
 }
 
 fn run_list(list: &List) -> Result<(), Failure> {
@@ -328,7 +349,7 @@ fn run_restore(restore: &Restore) -> Result<(), Failure> {
     for (group, partitions) in said {
         let now = gather::group_to_write(&mut cluster, group)?.map_err(Failure::from)?;
         if let Some(reason) = &now.unknown {
-            return Err(failed(reason));
+            return Err(reason.clone().into());
         }
         let facts = gather::restore(&mut cluster, &now, partitions)?;
         plans.push(restore::plan(&facts));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use milepost_admin::TopicFilter;
 use milepost_admin::formats::any::{self, OffsetFile};
 use milepost_admin::formats::{OffsetRow, kafka_csv, rpk};
 use milepost_admin::gather::{self, Origin, Source};
-use milepost_admin::snapshot::{self, Header, Scope, Snapshot};
-use milepost_admin::{Reason, TopicFilter};
+use milepost_admin::snapshot::{self, Header, Snapshot};
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
 
@@ -16,7 +16,7 @@ use super::change::{Change, ChangeFlags};
 use super::copy::{PlaceFlags, pair, planned};
 use super::plan_view;
 use super::select::Selection;
-use super::snapshot::say_what_is_not_kept;
+use super::snapshot::captured;
 use crate::clock;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
@@ -76,26 +76,23 @@ pub(crate) struct Import {
 
 pub(super) fn run_export(export: &Export) -> Result<(), Failure> {
     let mut cluster = export.cluster.connect()?;
-    let (names, refused) = export.selection.names(&mut cluster)?;
-    if export.form == FileFormat::Rpk && names.len() != 1 {
+    let header = Header { name: EXPORT_NAME.to_owned(), created: clock::now(), ..Header::default() };
+    let snapshot = captured(&mut cluster, &export.selection, header)?;
+    let groups = snapshot.groups().len();
+    if export.form == FileFormat::Rpk && groups != 1 {
         return Err(Failure::Usage("rpk's text does not name groups, so it can have only one".to_owned()));
     }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let header = Header { name: EXPORT_NAME.to_owned(), created: clock::now(), ..Header::default() };
-    let (snapshot, lacking) = snapshot::capture(&mut cluster, header, &names, &Scope::default())?;
-    say_what_is_not_kept(&snapshot);
     let mut output = Output::new();
     output.write(|mut out| match export.form {
         FileFormat::Jsonl => snapshot::write(out, &snapshot),
         // Kafka's tool leaves the group out where there is only one.
         FileFormat::Csv => kafka_csv::write(
             &mut out,
-            &rows(&snapshot, if names.len() > 1 { Naming::Group } else { Naming::Nothing }),
+            &rows(&snapshot, if groups > 1 { Naming::Group } else { Naming::Nothing }),
         ),
         FileFormat::Rpk => rpk::write(out, &rows(&snapshot, Naming::Nothing)),
     })?;
-    output.flush()?;
-    Failure::of_reasons(refused.iter().map(Reason::from).chain(lacking).collect())
+    output.flush()
 }
 
 /// Whether rows say of which group they are.
