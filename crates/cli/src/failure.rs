@@ -73,6 +73,12 @@ impl Failure {
         outcome
     }
 
+    /// A stop came in between. What is not done, or may not be, is said.
+    pub(crate) fn stopped_because(reasons: &[Reason]) -> Self {
+        reasons.iter().for_each(|reason| say(&reason.words));
+        Self::Stopped
+    }
+
     /// A write to standard output that failed.
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {

@@ -26,7 +26,8 @@ const METADATA_A_REQUEST_BYTES: usize = 256 << 10;
 /// Commits these offsets for the group. After a part that could not be sent the rest is not tried, and has its error.
 ///
 /// # Errors
-/// [`ClientError::Stopped`] before the first part was sent. After that, what is wrong is in each partition's result.
+/// [`ClientError::Stopped`] when the stop came during the first part, which may be stored all the same. After that, what is wrong
+/// is in each partition's result.
 pub fn alter(
     cluster: &mut Cluster,
     group: &str,

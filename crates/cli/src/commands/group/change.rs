@@ -10,7 +10,7 @@ use milepost_admin::plan::{OffsetPlan, Presence};
 use milepost_admin::snapshot::{self, Header, Scope, Store};
 use milepost_admin::target::write_time;
 use milepost_admin::{Cause, Reason};
-use milepost_client::{ClientError, Cluster};
+use milepost_client::{ClientError, Cluster, Stop};
 
 use super::plan_view;
 use crate::cluster_flags::{ClusterFlags, SNAPSHOTS_VARIABLE};
@@ -97,6 +97,7 @@ pub(super) struct Change<'a> {
 impl Change<'_> {
     /// Carries plans out, one for each group.
     pub(super) fn carry_out(&self, cluster: &mut Cluster, mut plans: Vec<OffsetPlan>) -> Result<(), Failure> {
+        let stop = cluster.options().stop.clone();
         for plan in &mut plans {
             execute::complete(cluster, plan)?;
         }
@@ -112,17 +113,24 @@ impl Change<'_> {
         }
         self.refuse_members(&plans)?;
         if !self.flags.yes {
-            self.show_and_ask(&plans)?;
+            self.show_and_ask(&plans, &stop)?;
         } else if self.report.is_for_people() {
             output::print(&self.shown(&plans))?;
         }
         let mut told = Told::default();
         self.keep(cluster, &plans, &mut told)?;
-        let stopped = self.write(cluster, &plans, &mut told);
+        let stopped = self.write(cluster, &plans, &stop, &mut told);
         self.tell(&plans, &told)?;
+        let failed: Vec<Reason> =
+            told.outcomes.values().flatten().filter_map(|one| one.result.clone().err()).collect();
+        if let Some(undo) = told.undo.as_ref().filter(|_| !failed.is_empty()) {
+            say(&format!("not all of it is done; this puts everything back: {undo}"));
+        }
+        if stop.is_set() && !failed.is_empty() {
+            return Err(Failure::stopped_because(&failed));
+        }
         stopped?;
-        let failed = told.outcomes.values().flatten().filter_map(|one| one.result.clone().err());
-        Failure::of_reasons(failed.chain(left_out).collect())
+        Failure::of_reasons(failed.into_iter().chain(left_out).collect())
     }
 
     fn shown(&self, plans: &[OffsetPlan]) -> String {
@@ -130,7 +138,7 @@ impl Change<'_> {
         format!("{}{}", ReportFlags::table(&report, Palette::of_stdout()), plan_view::sums(plans))
     }
 
-    fn show_and_ask(&self, plans: &[OffsetPlan]) -> Result<(), Failure> {
+    fn show_and_ask(&self, plans: &[OffsetPlan], stop: &Stop) -> Result<(), Failure> {
         let shown = self.shown(plans);
         if self.report.is_for_people() {
             output::print(&shown)?;
@@ -139,7 +147,7 @@ impl Change<'_> {
             say_above("the plan:", &shown);
         }
         let groups: Vec<&str> = plans.iter().map(|plan| plan.group.as_str()).collect();
-        confirm::ask(&format!("Write this to {}?", groups.join(", ")), "nothing was changed")
+        confirm::ask(&format!("Write this to {}?", groups.join(", ")), "nothing was changed", stop)
     }
 
     /// The cluster refuses a group with members; it is said before anything is written.
@@ -208,9 +216,15 @@ impl Change<'_> {
     }
 
     /// Ctrl-C between two groups leaves the others as they are, and what was done is told.
-    fn write(&self, cluster: &mut Cluster, plans: &[OffsetPlan], told: &mut Told) -> Result<(), Failure> {
+    fn write(
+        &self,
+        cluster: &mut Cluster,
+        plans: &[OffsetPlan],
+        stop: &Stop,
+        told: &mut Told,
+    ) -> Result<(), Failure> {
         for plan in plans {
-            if cluster.options().stop.is_set() {
+            if stop.is_set() {
                 return Err(Failure::Stopped);
             }
             match execute::write(cluster, plan) {

@@ -3,9 +3,9 @@
 use clap::Args;
 use milepost_admin::Reason;
 use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
+use milepost_admin::execute;
 use milepost_admin::plan::delete::{self, DeletePlan};
 use milepost_admin::snapshot::Scope;
-use milepost_client::groups;
 use serde_json::{Value, json};
 
 use super::change::{Change, ChangeFlags};
@@ -39,6 +39,7 @@ pub(crate) struct Delete {
 
 pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
     let mut cluster = delete.cluster.connect()?;
+    let stop = cluster.options().stop.clone();
     let (names, refused) = delete.selection.names(&mut cluster)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut plan = DeletePlan::default();
@@ -57,7 +58,7 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
             let shown = ReportFlags::table(&report(&plan, &[], None), Palette::of_stdout());
             crate::output::print(&shown)?;
             let question = format!("Delete {} groups with all that they have committed?", plan.groups.len());
-            confirm::ask(&question, "nothing was deleted")?;
+            confirm::ask(&question, "nothing was deleted", &stop)?;
         }
         let change = Change {
             verb: "delete",
@@ -67,16 +68,18 @@ pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
         };
         let doomed: Vec<&str> = plan.groups.iter().map(|one| one.group.as_str()).collect();
         kept = change.keep_groups(&mut cluster, &kept_parts(&plan))?;
-        let mut deleted = groups::delete(&mut cluster, &doomed)?;
-        results = doomed
-            .iter()
-            .map(|group| deleted.remove(*group).unwrap_or(Ok(())).map_err(Reason::from))
-            .collect();
+        let mut deleted = execute::delete_groups(&mut cluster, &doomed);
+        results = doomed.iter().filter_map(|group| deleted.remove(*group)).collect();
     }
     delete.report.print(&report(&plan, &results, kept.as_ref()))?;
-    let failed = results.into_iter().filter_map(Result::err);
+    let failed: Vec<Reason> = results.into_iter().filter_map(Result::err).collect();
+    if stop.is_set() && !failed.is_empty() {
+        return Err(Failure::stopped_because(&failed));
+    }
     let refused = refused.iter().map(Reason::from);
-    Failure::of_reasons(failed.chain(refused).chain(plan.refused.into_iter().map(|(_, why)| why)).collect())
+    Failure::of_reasons(
+        failed.into_iter().chain(refused).chain(plan.refused.into_iter().map(|(_, why)| why)).collect(),
+    )
 }
 
 /// What a snapshot is kept of.

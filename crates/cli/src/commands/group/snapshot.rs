@@ -8,7 +8,7 @@ use milepost_admin::snapshot::{self, Header, Scope, Snapshot, is_name};
 use milepost_admin::target::write_time;
 use milepost_admin::{Reason, TopicFilter, gather};
 use milepost_client::groups::{Committed, GroupKind};
-use milepost_client::{Cluster, TopicPartition};
+use milepost_client::{Cluster, Stop, TopicPartition};
 use serde_json::{Map, Value, json};
 
 use super::change::{Change, ChangeFlags, StoreFlags};
@@ -385,7 +385,11 @@ fn chosen<'a>(snapshot: &'a Snapshot, restore: &Restore) -> Result<Said<'a>, Fai
 fn run_delete(delete: &Delete) -> Result<(), Failure> {
     let store = delete.store.store()?;
     if !delete.yes {
-        confirm::ask(&format!("Delete the snapshot {}?", delete.name), "nothing was deleted")?;
+        confirm::ask(
+            &format!("Delete the snapshot {}?", delete.name),
+            "nothing was deleted",
+            &Stop::default(),
+        )?;
     }
     store.delete(&delete.name).map_err(|error| failed(&error))?;
     output::print(&format!("deleted {}\n", delete.name))

@@ -1,7 +1,7 @@
 //! `milepost topic delete`.
 
 use clap::Args;
-use milepost_client::{ClientError, topics};
+use milepost_client::{ClientError, Stop, topics};
 use serde_json::json;
 
 use crate::cluster_flags::{ClusterFlags, Format};
@@ -27,7 +27,7 @@ pub(crate) struct Delete {
 pub(super) fn run(delete: &Delete) -> Result<(), Failure> {
     if !delete.yes {
         let question = format!("Delete {} with all records?", delete.names.join(", "));
-        confirm::ask(&question, "nothing was deleted")?;
+        confirm::ask(&question, "nothing was deleted", &Stop::default())?;
     }
     let mut cluster = delete.cluster.connect()?;
     let mut deleted = Vec::new();
