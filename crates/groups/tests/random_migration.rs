@@ -480,3 +480,19 @@ fn random_migrations_get_somewhere() {
     assert!(commits > 10, "only {commits} commits");
     assert!(upgrades > 3 && downgrades > 3, "only {upgrades} upgrades and {downgrades} downgrades");
 }
+
+/// Found by the test above: two members came within the assignment interval, and the only one whose heartbeats would have made
+/// another target died. What it had was nobody's for as long as nobody joined.
+#[test]
+fn classic_members_alone_come_to_a_target_that_waited_for_its_time() {
+    use Operation::*;
+    let operations = [
+        Begin { client: 1, protocol: Protocol::Consumer },
+        Begin { client: 2, protocol: Protocol::Classic },
+        Round,
+        Disk { is_full: true },
+        Begin { client: 0, protocol: Protocol::Classic },
+        Leave { client: 1 },
+    ];
+    run(MigrationPolicy::Upgrade, Protocol::Classic, &operations);
+}

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use milepost_model::{Now, Timestamp};
 
-use super::Draft;
 use super::assignor::{Candidate, PartitionCounts};
 use super::record::{Assignment, ConsumerChange, ConsumerMember, TargetEpoch};
 use super::topics::ClusterTopics;
+use super::{ConsumerGroup, Draft};
 use crate::GroupSettings;
 
 /// Assigns anew if the group epoch has moved on. Several changes at about the same time are waited for and answered with
@@ -18,7 +18,7 @@ pub(super) fn update_target(
     settings: &GroupSettings,
     now: Now,
 ) {
-    if draft.target_epoch().epoch >= draft.epoch() || !is_due(draft, topics, settings, now) {
+    if !is_due(draft.group_id(), draft, topics, settings, now) {
         return;
     }
     let candidates: Vec<Candidate> = candidates(draft, topics);
@@ -39,10 +39,20 @@ pub(super) fn update_target(
     draft.write(ConsumerChange::TargetEpoch(Some(target)));
 }
 
-fn is_due(draft: &Draft<'_>, topics: &ClusterTopics, settings: &GroupSettings, now: Now) -> bool {
-    let own = topics.config_of(draft.group_id()).assignment_interval_ms;
+/// Whether the group epoch has moved on, and the last assignment is old enough.
+pub(super) fn is_due(
+    group_id: &str,
+    group: &ConsumerGroup,
+    topics: &ClusterTopics,
+    settings: &GroupSettings,
+    now: Now,
+) -> bool {
+    if group.target_epoch().epoch >= group.epoch() {
+        return false;
+    }
+    let own = topics.config_of(group_id).assignment_interval_ms;
     let interval_ms = own.unwrap_or(settings.consumer_assignment_interval_ms);
-    let since = draft.target_epoch().made_at;
+    let since = group.target_epoch().made_at;
     // A clock that went back since then must not hold assignments up for as long as it went back.
     let is_recent =
         |since: Timestamp| since <= now.wall && now.wall < since.plus_ms(interval_ms.cast_signed());

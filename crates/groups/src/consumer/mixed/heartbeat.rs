@@ -4,7 +4,7 @@ use milepost_records::offsets::consumer_group::MemberState;
 
 use super::{Present, present};
 use crate::GroupError;
-use crate::consumer::ConsumerGroup;
+use crate::consumer::{ConsumerGroup, target};
 use crate::hard::HardGroup;
 use crate::request::Heartbeat;
 use crate::turn::Turn;
@@ -19,7 +19,9 @@ pub(crate) fn heartbeat_in_consumer_group(
     turn.soft.consumers.note_topics(&request.topics);
     let member = present(group, request.member_id, request.group_instance_id, request.generation)?;
     member.keep_session(turn, hard);
-    if must_join(group, &member) { Err(member.call_back(turn, hard)) } else { Ok(()) }
+    // Where nobody speaks the consumer protocol any more, no heartbeat makes the target that waited for its time: a join has to.
+    let target_waits = target::is_due(hard.id(), group, &request.topics, turn.settings, turn.now);
+    if target_waits || must_join(group, &member) { Err(member.call_back(turn, hard)) } else { Ok(()) }
 }
 
 /// Whether there is a new target, something to give up, or something to be had.
