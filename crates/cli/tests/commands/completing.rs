@@ -18,7 +18,9 @@ fn server() -> Server {
 
 /// What bash offers for the last of these words, with the words as bash takes them apart.
 fn bash(server: &Server, words: &[&str]) -> Vec<String> {
-    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+    // Bash leaves the quote out that is still open.
+    let completed = quoted.last().unwrap().replacen("'\"", "'", 1).replacen("''\\''", "'", 1);
     let folder = std::path::Path::new(PROGRAM).parent().unwrap();
     // As bash itself does at the key: the words in an array, and the last of them as the second argument too.
     let script = format!(
@@ -27,7 +29,7 @@ fn bash(server: &Server, words: &[&str]) -> Vec<String> {
         folder.display(),
         quoted.join(" "),
         words.len() - 1,
-        quoted.last().unwrap(),
+        completed,
     );
     let mut command = Command::new("bash");
     command.args(["--norc", "-c", &script]).env("MILEPOST_BOOTSTRAP", &server.bootstrap);
@@ -64,6 +66,32 @@ fn bash_is_told_names_of_groups_and_topics() {
         assert_eq!(bash(&server, words), offered, "{words:?}");
     }
     assert_eq!(bash(&server, &["milepost", "topic", "describe", "__c"]), ["__consumer_offsets"]);
+}
+
+#[test]
+fn bash_is_told_names_as_they_have_to_be_typed() {
+    let server = server();
+    let groups = ["blank group", "$(touch stolen)", "it's", "line\nline", "team:blank books"];
+    for group in groups {
+        server.run(&["group", "create", "--topic", "orders", "--yes", "--", group, "0"]).ok();
+    }
+    let cases: [(&str, &str); 8] = [
+        ("bla", "blank\\ group"),
+        ("blank\\ g", "blank\\ group"),
+        ("'bla", "blank group"),
+        ("\"bla", "blank group"),
+        ("\\$", "\\$\\(touch\\ stolen\\)"),
+        ("\"\\$", "\\$(touch stolen)"),
+        ("i", "it\\'s"),
+        // Nothing in quotes is taken apart.
+        ("\"team:bl", "team:blank books"),
+    ];
+    for (word, offered) in cases {
+        assert_eq!(bash(&server, &["milepost", "group", "describe", word]), [offered], "{word}");
+    }
+    assert_eq!(bash(&server, &["milepost", "group", "describe", "line"]), [""]);
+    let words = ["milepost", "group", "describe", "-b", &format!("\"{}\"", server.bootstrap), "bi"];
+    assert_eq!(bash(&server, &words), ["billing"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, Command, FromArgMatches};
 
+use super::{bash, typed};
 use crate::cluster_flags::ClusterFlags;
 use crate::commands::group::StoreFlags;
 
@@ -26,7 +27,9 @@ pub(super) fn read() -> Option<Line> {
     // As the scripts call this program: what it is called, whatever the shell has to say, --, and the words.
     let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let words: Vec<String> = words.filter_map(|word| word.into_string().ok()).collect();
-    parse(join(&words, 0).0)
+    let words = join(&words, 0).0.into_iter();
+    // Bash gives words as they were typed.
+    parse(words.map(|word| if bash::is_asking() { typed::read(&word).text } else { word }))
 }
 
 fn parse(words: impl IntoIterator<Item = String>) -> Option<Line> {

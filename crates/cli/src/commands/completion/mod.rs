@@ -6,6 +6,7 @@
 mod bash;
 mod line;
 mod names;
+mod typed;
 
 use clap::{Arg, Args, Command};
 use clap_complete::CompleteEnv;
