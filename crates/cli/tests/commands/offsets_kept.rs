@@ -38,6 +38,14 @@ fn a_group_has_a_history() {
         offsets.collect::<Vec<Value>>()
     };
     assert_eq!(at("1000"), Vec::<Value>::new());
+    let said = |flags: &[&str]| server.run(&[&["offsets", "history"], flags].concat()).stderr;
+    assert_eq!(said(&["-g", "nobody"]), "milepost: nobody: the log has no commit of the group\n");
+    assert_eq!(
+        said(&["-g", "g", "--at", "1000"]),
+        "milepost: g: the log shows every commit\nmilepost: g: the log has no commit by then\n"
+    );
+    let of_other = said(&["-g", "g", "--topic", "other"]);
+    assert!(of_other.ends_with("g: the log has no commit of these topics\n"), "{of_other}");
     assert_eq!(at("-0s"), [json!(3), Value::Null]);
 }
 

@@ -28,6 +28,9 @@ fn the_records_around_a_position_are_shown() {
     let shown = server.run(&["group", "peek", "g", "--before", "1", "--format", "json"]).json();
     let first = &shown["partitions"][0];
     assert_eq!((&first["position"], &first["records"][0]["value"]), (&json!(40), &json!("9")));
+    assert_eq!((&first["standing"], &first["log_end"]), (&json!("beyond end"), &json!(10)));
+    let ran = server.run(&["group", "peek", "g"]);
+    assert_eq!(ran.stderr, "milepost: t-0: the group is at 40, beyond the end of the log at 10\n");
     let nothing = server.run(&["group", "peek", "nobody"]);
     assert!(nothing.code == 1 && nothing.stderr.contains("has committed nothing"), "{nothing:?}");
 }

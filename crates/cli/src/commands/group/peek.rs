@@ -7,14 +7,14 @@ use std::time::Duration;
 use clap::Args;
 use milepost_admin::peek::{Window, window};
 use milepost_admin::target::write_time;
-use milepost_admin::{GroupFacts, Reason, TopicFilter, gather};
+use milepost_admin::{GroupFacts, LogFacts, Reason, Standing, TopicFilter, gather};
 use milepost_client::{Cluster, Isolation, Reader, Record, TopicPartition};
 use milepost_model::{Offset, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::words;
 use crate::cluster_flags::ClusterFlags;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::json;
 use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
@@ -52,6 +52,8 @@ pub(crate) struct Peek {
 /// A partition that is looked at.
 struct Look {
     position: Offset,
+    standing: Standing,
+    log: LogFacts,
     window: Window,
     seen: Vec<Seen>,
 }
@@ -75,6 +77,11 @@ pub(super) fn run(peek: &Peek) -> Result<(), Failure> {
         return Err(Failure::Failed(format!("{}: the group has committed nothing there", peek.group)));
     }
     read(&mut cluster, &mut looks)?;
+    if peek.report.is_for_people() {
+        for outside in looks.iter().filter_map(|(one, look)| look.outside(one)) {
+            say(&outside);
+        }
+    }
     peek.report.print(&report(peek, &looks, &wrong))?;
     Failure::of_reasons(wrong)
 }
@@ -88,7 +95,7 @@ fn looks(peek: &Peek, group: &GroupFacts) -> (BTreeMap<TopicPartition, Look>, Ve
         match &one.log {
             Ok(log) => {
                 let window = window(position, log, peek.before, peek.after);
-                let look = Look { position, window, seen: Vec::new() };
+                let look = Look { position, standing: one.standing(), log: *log, window, seen: Vec::new() };
                 looks.insert(one.partition.clone(), look);
             }
             Err(reason) => wrong.push(reason.clone()),
@@ -128,6 +135,24 @@ fn read(cluster: &mut Cluster, looks: &mut BTreeMap<TopicPartition, Look>) -> Re
         open = still;
     }
     Ok(())
+}
+
+impl Look {
+    /// That the position is not in the log, if so: what is shown is then the nearest that there is.
+    fn outside(&self, one: &TopicPartition) -> Option<String> {
+        let position = self.position;
+        match self.standing {
+            Standing::BeyondEnd => Some(format!(
+                "{one}: the group is at {position}, beyond the end of the log at {}",
+                self.log.end.offset
+            )),
+            Standing::BelowStart => Some(format!(
+                "{one}: the group is at {position}, below the start of the log at {}",
+                self.log.start.offset
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl Seen {
@@ -173,6 +198,9 @@ fn report(peek: &Peek, looks: &BTreeMap<TopicPartition, Look>, wrong: &[Reason])
             "topic": &*one.topic,
             "partition": one.partition.0,
             "position": look.position.0,
+            "standing": look.standing.words(),
+            "log_start": look.log.start.offset.0,
+            "log_end": look.log.end.offset.0,
             "records": records,
         }));
     }

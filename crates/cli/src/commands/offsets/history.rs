@@ -64,11 +64,23 @@ pub(super) fn run(flags: &OffsetsHistory) -> Result<(), Failure> {
         log::read_files(&flags.paths, only, &mut reading)?;
         reading.history
     };
-    say(&format!("{}: {}", flags.group, reach_in_words(history.reach(), flags.at)));
+    let is_nothing = history.events().next().is_none();
+    // Of a group of which it has nothing a whole log is no comfort: it may never have been, or be called otherwise.
+    if !(is_nothing && history.reach() == Reach::Everything) {
+        say(&format!("{}: {}", flags.group, reach_in_words(history.reach(), flags.at)));
+    }
     if history.pending() > 0 {
         say(&format!("{}: {} offsets wait for the end of a transaction", flags.group, history.pending()));
     }
-    flags.report.print(&report(flags, &history))
+    let report = report(flags, &history);
+    if is_nothing {
+        say(&format!("{}: the log has no commit of the group", flags.group));
+    } else if report.rows.is_empty() {
+        let by_then = if flags.at.is_some() { " by then" } else { "" };
+        let of_these = if flags.topics.is_empty() { "" } else { " of these topics" };
+        say(&format!("{}: the log has no commit{of_these}{by_then}", flags.group));
+    }
+    flags.report.print(&report)
 }
 
 /// The history of a group, from a cluster's log.
