@@ -86,6 +86,10 @@ def check(cli, of, both, dead, silence):
     assert sorted(one["group"] for one in groups) == sorted(of[alive])
     # Of two partitions one is led by the dead broker.
     assert {one["totals"]["unknown"] for one in groups} == {1}
+    # Which partitions these are is said once, however many groups have them.
+    assert len([line for line in listed.err.splitlines() if ": t-" in line and silence in line]) == 1, listed
+    watched = within(cli, "group", "watch", *of[alive], "--format", "json", "--count", "1", *both)
+    assert watched.code == 4 and ": t-" in watched.err and silence in watched.err, watched
 
     described = within(cli, "group", "describe", *GROUPS, "--format", "json", *both)
     assert described.code == 4, described

@@ -19,9 +19,7 @@ pub const GROUPS_AT_ONCE: usize = 500;
 /// How much is asked of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Its offsets and lag.
-    Offsets,
-    /// Also its state and members, and partitions that these have to read without having committed anything.
+    /// Its offsets and lag, its state and members, and partitions that these have to read without having committed anything.
     Members,
     /// Also the time of the next record to read, which is fetched.
     Times,
@@ -32,19 +30,14 @@ pub enum Detail {
 /// # Errors
 /// When nobody can be asked.
 pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<Vec<GroupFacts>, ClientError> {
-    let mut described = match detail {
-        Detail::Offsets => None,
-        Detail::Members | Detail::Times => Some(groups::describe(cluster, names)?),
-    };
+    let mut described = groups::describe(cluster, names)?;
     let mut committed = groups::committed(cluster, names, Pending::Passed)?;
     let mut gathered: Vec<GroupFacts> = Vec::with_capacity(names.len());
     for name in names {
         let lacking = || ClientError::Incomplete { what: "the answer".to_owned(), lacks: (*name).to_owned() };
-        let description = described
-            .as_mut()
-            .map(|all| all.remove(*name).unwrap_or_else(|| Err(lacking())).map_err(Reason::from));
+        let description = described.remove(*name).unwrap_or_else(|| Err(lacking())).map_err(Reason::from);
         let commits = committed.remove(*name).unwrap_or_else(|| Err(lacking())).map_err(Reason::from);
-        gathered.push(without_logs((*name).to_owned(), description, commits));
+        gathered.push(without_logs((*name).to_owned(), Some(description), commits));
     }
     begin_shares(cluster, &mut gathered)?;
     let partitions: BTreeSet<TopicPartition> =
@@ -66,15 +59,11 @@ pub fn groups(cluster: &mut Cluster, names: &[&str], detail: Detail) -> Result<V
     Ok(gathered)
 }
 
-/// Puts in where share groups begin. Where kinds were not asked for, one that has committed nothing may be a share group.
+/// Puts in where share groups begin.
 fn begin_shares(cluster: &mut Cluster, gathered: &mut [GroupFacts]) -> Result<(), ClientError> {
-    let may_share = |group: &GroupFacts| match &group.description {
-        Some(Ok(known)) => known.kind == GroupKind::Share,
-        Some(Err(_)) => false,
-        None => group.partitions.is_empty() && group.unknown.is_none(),
-    };
+    let is_share = |group: &GroupFacts| group.known().is_some_and(|known| known.kind == GroupKind::Share);
     let names: Vec<&str> =
-        gathered.iter().filter(|group| may_share(group)).map(|group| group.group.as_str()).collect();
+        gathered.iter().filter(|group| is_share(group)).map(|group| group.group.as_str()).collect();
     if names.is_empty() {
         return Ok(());
     }

@@ -103,6 +103,14 @@ impl PartitionFacts {
         }
     }
 
+    /// Whether nothing is committed for it though a member has to read it and there are records: it will be read from one end
+    /// or the other, and nobody can say from which.
+    #[must_use]
+    pub fn is_unbegun(&self) -> bool {
+        let has_records = self.log.as_ref().is_ok_and(|log| log.start.offset < log.end.offset);
+        self.standing() == Standing::NeverCommitted && self.member.is_some() && has_records
+    }
+
     /// How long the next record to read has been waiting: nothing where nothing waits. `None` where that is not known.
     /// Compaction and producers' clocks make it a guess, so whoever shows it says how it was found.
     #[must_use]
@@ -139,16 +147,32 @@ pub struct GroupFacts {
 pub struct Totals {
     /// Partitions in all.
     pub partitions: usize,
-    /// Records behind, over those partitions of which that is known.
-    pub lag: i64,
+    /// Records behind, over those partitions of which that is known. `None` where it is known of none: that is no 0.
+    pub lag: Option<i64>,
     /// The same to the last stable offset.
-    pub stable_lag: i64,
+    pub stable_lag: Option<i64>,
     /// Partitions without a commit.
     pub never: usize,
     /// Partitions whose commit lies beyond the end of the log.
     pub beyond_end: usize,
     /// Partitions of which the lag is not known.
     pub unknown: usize,
+    /// Partitions whose commit lies before the first record that is left; they are behind too.
+    pub below_start: usize,
+    /// Partitions with records and without a commit that a member has to read.
+    pub unbegun: usize,
+}
+
+/// What counts of a partition in sums.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted<'a> {
+    /// How far behind the high watermark.
+    pub(crate) lag: &'a Lag,
+    /// How far behind the last stable offset, where that is known.
+    pub(crate) stable_lag: Option<i64>,
+    pub(crate) standing: Standing,
+    /// Whether somebody has to read it, there is something to read, and nothing was committed.
+    pub(crate) is_unbegun: bool,
 }
 
 impl Totals {
@@ -157,18 +181,33 @@ impl Totals {
     pub fn of<'a>(partitions: impl IntoIterator<Item = &'a PartitionFacts>) -> Self {
         let mut totals = Self::default();
         for one in partitions {
-            totals.count(&one.lag(), one.stable_lag().and_then(|lag| lag.behind()));
+            totals.count(&Counted {
+                lag: &one.lag(),
+                stable_lag: one.stable_lag().and_then(|lag| lag.behind()),
+                standing: one.standing(),
+                is_unbegun: one.is_unbegun(),
+            });
         }
         totals
     }
 
-    /// Counts one more partition, with its lag to the high watermark, and the one to the last stable offset where that is
-    /// known.
-    pub(crate) fn count(&mut self, lag: &Lag, stable_lag: Option<i64>) {
+    /// Whether there is something to look at: it is behind, beyond an end, or that is not known.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.lag.is_some_and(|lag| lag > 0) || self.beyond_end > 0 || self.unknown > 0 || self.unbegun > 0
+    }
+
+    /// Counts one more partition.
+    pub(crate) fn count(&mut self, one: &Counted<'_>) {
+        let add = |sum: &mut Option<i64>, count: i64| *sum = Some(sum.unwrap_or(0).saturating_add(count));
         self.partitions += 1;
-        self.stable_lag = self.stable_lag.saturating_add(stable_lag.unwrap_or(0));
-        match lag {
-            Lag::Behind(count) => self.lag = self.lag.saturating_add(*count),
+        self.below_start += usize::from(one.standing == Standing::BelowStart);
+        self.unbegun += usize::from(one.is_unbegun);
+        if let Some(count) = one.stable_lag {
+            add(&mut self.stable_lag, count);
+        }
+        match one.lag {
+            Lag::Behind(count) => add(&mut self.lag, *count),
             Lag::BeyondEnd(_) => self.beyond_end += 1,
             Lag::Never => self.never += 1,
             Lag::Unknown(_) => self.unknown += 1,

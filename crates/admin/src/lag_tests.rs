@@ -86,8 +86,31 @@ fn totals_count_what_is_not_known() {
         partition(Position::Never, Ok((0, 10, 10))),
         partition(committed(1), Err(gone())),
     ];
-    let expected = Totals { partitions: 5, lag: 7, stable_lag: 3, never: 1, beyond_end: 1, unknown: 1 };
+    let expected = Totals {
+        partitions: 5,
+        lag: Some(7),
+        stable_lag: Some(3),
+        never: 1,
+        beyond_end: 1,
+        unknown: 1,
+        ..Totals::default()
+    };
     assert_eq!(Totals::of(&all), expected);
+    // Nothing known is no 0.
+    let sums = Totals::of(&all[2..]);
+    assert_eq!((sums.lag, sums.stable_lag), (None, None));
+    assert_eq!(Totals::of(&[]).lag, None);
+    assert_eq!(Totals::of(&[partition(committed(10), Ok((0, 10, 10)))]).lag, Some(0));
+    assert_eq!(Totals::of(&[partition(committed(1), Ok((4, 10, 10)))]).below_start, 1);
+}
+
+#[test]
+fn what_a_member_has_to_read_and_nobody_has_begun_is_something_to_look_at() {
+    let read = |log| PartitionFacts { member: Some(0), ..partition(Position::Never, log) };
+    let with_records = Totals::of(&[read(Ok((0, 10, 10)))]);
+    assert!(with_records.unbegun == 1 && with_records.is_behind());
+    assert!(!Totals::of(&[read(Ok((10, 10, 10)))]).is_behind(), "there is nothing to read");
+    assert!(!Totals::of(&[partition(Position::Never, Ok((0, 10, 10)))]).is_behind(), "nobody wants it");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use milepost_client::groups::{GroupDescription, GroupKind};
 
 use super::catch_up::CatchUp;
 use super::partition::WatchedPartition;
-use crate::facts::{GroupFacts, PartitionFacts, Totals};
+use crate::facts::{Counted, GroupFacts, PartitionFacts, Totals};
 use crate::lag::Lag;
 use crate::reason::Reason;
 
@@ -73,8 +73,7 @@ impl WatchedGroup {
     /// Whether there is something to look at: it is behind, beyond an end, or not known.
     #[must_use]
     pub fn is_behind(&self) -> bool {
-        let totals = &self.figures.totals;
-        self.unknown.is_some() || totals.lag > 0 || totals.beyond_end > 0 || totals.unknown > 0
+        self.unknown.is_some() || self.figures.totals.is_behind()
     }
 
     pub(super) fn note(&mut self, at: Duration, facts: GroupFacts) {
@@ -140,7 +139,12 @@ fn figures(partitions: &BTreeMap<TopicPartition, WatchedPartition>) -> Figures {
     let mut rates_of_known = (None, None);
     let (mut consumption, mut production) = (None, None);
     for (partition, one) in partitions {
-        totals.count(&one.lag, one.stable_lag);
+        totals.count(&Counted {
+            lag: &one.lag,
+            stable_lag: one.stable_lag,
+            standing: one.standing,
+            is_unbegun: one.is_unbegun,
+        });
         let standing = match one.lag {
             Lag::BeyondEnd(count) => Some((true, count, partition)),
             Lag::Behind(count) if count > 0 => Some((false, count, partition)),
@@ -159,8 +163,7 @@ fn figures(partitions: &BTreeMap<TopicPartition, WatchedPartition>) -> Figures {
             add(&mut rates_of_known.1, one.production());
         }
     }
-    let is_known = totals.partitions > totals.never + totals.beyond_end + totals.unknown;
-    let lag = is_known.then_some(totals.lag);
+    let lag = totals.lag;
     let catch_up = lag.and_then(|lag| CatchUp::estimate(lag, rates_of_known.0, rates_of_known.1));
     let worst = worst.map(|(_, _, partition)| partition.clone());
     Figures { totals, lag, consumption, production, catch_up, worst }

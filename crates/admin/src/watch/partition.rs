@@ -23,6 +23,8 @@ pub struct WatchedPartition {
     pub stable_lag: Option<i64>,
     /// What is to be thought of its position.
     pub standing: Standing,
+    /// Whether a member has to read it, there are records, and nothing is committed.
+    pub is_unbegun: bool,
     /// Which of the group's members has to read it, by its place among them.
     pub member: Option<usize>,
     consumed: Meter,
@@ -38,6 +40,7 @@ impl WatchedPartition {
             lag: facts.lag(),
             stable_lag: None,
             standing: facts.standing(),
+            is_unbegun: false,
             member: None,
             consumed: Meter::default(),
             produced: Meter::default(),
@@ -53,6 +56,7 @@ impl WatchedPartition {
         self.lag = facts.lag();
         self.stable_lag = facts.stable_lag().and_then(|lag| lag.behind());
         self.standing = facts.standing();
+        self.is_unbegun = facts.is_unbegun();
         self.member = facts.member;
         match (&facts.position, self.committed) {
             (_, Some(offset)) => self.consumed.note(at, offset),
@@ -74,6 +78,7 @@ impl WatchedPartition {
         self.lag = Lag::Unknown(reason.clone());
         self.stable_lag = None;
         self.standing = Standing::Unknown;
+        self.is_unbegun = false;
         self.member = None;
     }
 

@@ -82,7 +82,7 @@ fn zero_never_beyond_and_unknown_are_counted_apart() {
     let figures = &group.figures;
     let totals = figures.totals;
     assert_eq!((totals.partitions, totals.never, totals.beyond_end, totals.unknown), (5, 1, 1, 1));
-    assert_eq!((figures.lag, totals.stable_lag), (Some(7), 7));
+    assert_eq!((figures.lag, totals.stable_lag), (Some(7), Some(7)));
     assert_eq!(figures.worst, Some(at(2)), "what is beyond the end is worse than what is behind");
     assert_eq!(group.partitions[&at(4)].production(), None);
     let nothing = watched(vec![(0, facts(vec![partition(1, Position::Never, log(7))]))]);

@@ -64,9 +64,14 @@ fn zero_never_and_beyond_are_told_apart() {
         (&json!(0), &json!("m"), &json!(0), &json!(0))
     );
     let totals = server.run(&["group", "describe", "--all", "--by", "group", "--format", "csv"]).lines();
-    assert_eq!(totals[1..], ["even,Empty,2,0,0,0,0,0", "lost,Empty,1,0,0,0,1,0"]);
+    assert_eq!(totals[1..], ["even,Empty,2,0,0,0,0,0", "lost,Empty,1,-,-,0,1,0"]);
     let listed = server.run(&["group", "list", "--only-with-lag", "--columns", "group,beyond-end"]).lines();
     assert_eq!(listed, ["GROUP  BEYOND-END", "lost   1"]);
+    // Where no lag is known the sum is none either.
+    let listed = server.run(&["group", "list", "--lag", "--no-headers", "--columns", "group,lag"]).lines();
+    assert_eq!(listed, ["even  0", "lost  -"]);
+    let listed = server.run(&["group", "list", "--lag", "--match", "lost", "--format", "json"]).json();
+    assert_eq!(listed["groups"][0]["totals"]["lag"], Value::Null);
 }
 
 #[test]
@@ -99,6 +104,23 @@ fn members_and_what_they_have_to_read_are_shown() {
 }
 
 #[test]
+fn what_members_have_to_read_counts_before_they_commit() {
+    let server = server();
+    let member = server.spawn(&["consume", "t", "--group", "live", "--from", "latest"]);
+    let list = |flags: &[&str]| {
+        let columns = "group,partitions,lag,never";
+        server.run(&[&["group", "list", "--no-headers", "--columns", columns], flags].concat()).lines()
+    };
+    eventually("the assignment", || list(&["--lag"]) == ["live  2  -  2"]);
+    assert_eq!(list(&["--only-with-lag"]), ["live  2  -  2"]);
+    let described = server.run(&["group", "describe", "live", "--only-with-lag", "--format", "json"]).json();
+    let shown = described["groups"][0]["partitions"].as_array().unwrap().clone();
+    assert_eq!((shown.len(), &shown[0]["partition"]), (1, &json!(0)), "the other partition has no records");
+    member.signal("TERM");
+    member.end().ok();
+}
+
+#[test]
 fn groups_are_chosen_by_what_they_are_like() {
     let server = server();
     for (group, offset) in [("billing-a", 4), ("billing-b", 10), ("search", 0)] {
@@ -118,7 +140,7 @@ fn groups_are_chosen_by_what_they_are_like() {
     let listed = server.run(&["group", "list", "--lag", "--match", "^billing-a$", "--format", "json"]).json();
     assert_eq!(
         listed["groups"][0]["totals"],
-        json!({ "partitions": 1, "lag": 6, "stable_lag": 6, "never_committed": 0, "beyond_end": 0, "unknown": 0 })
+        json!({ "partitions": 1, "lag": 6, "stable_lag": 6, "never_committed": 0, "beyond_end": 0, "unknown": 0, "below_start": 0 })
     );
     assert_eq!((&listed["version"], &listed["errors"]), (&json!(1), &json!([])));
 }

@@ -6,17 +6,17 @@ use clap::{Args, ValueEnum};
 use milepost_admin::collect::{self, Detail, GROUPS_AT_ONCE};
 use milepost_admin::plan::Presence;
 use milepost_admin::target::write_time;
-use milepost_admin::{Cause, GroupFacts, Lag, PartitionFacts, Position, Reason, TopicFilter, Totals};
+use milepost_admin::{GroupFacts, PartitionFacts, Position, Reason, TopicFilter, Totals};
 use milepost_client::groups::Work;
 use serde_json::{Map, Value, json};
 
 use super::commit_times::CommitTimes;
 use super::select::Selection;
+use super::silent::Silent;
 use super::{metadata_view, words};
 use crate::clock;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::{Failure, say};
-use crate::palette::Tone;
 use crate::progress::Progress;
 use crate::report::{DOCUMENT_VERSION, LongDocument, Report, ReportFlags, ReportFormat, Shown};
 use crate::table::Cell;
@@ -160,12 +160,7 @@ impl Shape {
 impl Describe {
     fn takes(&self, one: &PartitionFacts) -> bool {
         let is_meant = self.topics.is_empty() || self.topics.iter().any(|topic| topic.takes(&one.partition));
-        let is_behind = match one.lag() {
-            Lag::Behind(count) => count > 0,
-            Lag::BeyondEnd(_) | Lag::Unknown(_) => true,
-            Lag::Never => false,
-        };
-        is_meant && (!self.only_with_lag || is_behind)
+        is_meant && (!self.only_with_lag || Totals::of([one]).is_behind())
     }
 }
 
@@ -184,26 +179,10 @@ fn what_is_wrong(group: &GroupFacts, selection: &Selection) -> Vec<Reason> {
             }
         }
     }
-    wrong.extend(unanswered(group));
+    let mut silent = Silent::default();
+    silent.note(group);
+    wrong.extend(silent.reasons());
     wrong
-}
-
-/// Brokers that did not say where the logs of some partitions end.
-fn unanswered(group: &GroupFacts) -> Vec<Reason> {
-    let mut silent: BTreeMap<&str, (&PartitionFacts, usize)> = BTreeMap::new();
-    for one in group.partitions.iter().filter(|_| group.unknown.is_none()) {
-        if let Err(Reason { words, cause: Cause::Unreachable }) = &one.log {
-            silent.entry(words).or_insert((one, 0)).1 += 1;
-        }
-    }
-    let reason = |(words, (first, count)): (&str, (&PartitionFacts, usize))| Reason {
-        words: match count {
-            1 => format!("{}: {}: {words}", group.group, first.partition),
-            _ => format!("{}: {} and {} more: {words}", group.group, first.partition, count - 1),
-        },
-        cause: Cause::Unreachable,
-    };
-    silent.into_iter().map(reason).collect()
 }
 
 fn columns(describe: &Describe) -> Vec<(&'static str, Shown)> {
@@ -255,13 +234,12 @@ fn by_topic(group: &GroupFacts) -> BTreeMap<&str, Totals> {
 }
 
 fn sums(group: &GroupFacts, second: Cell, totals: &Totals) -> Vec<Cell> {
-    let tone = if totals.lag > 0 { Tone::Warning } else { Tone::Good };
     vec![
         group.group.as_str().into(),
         second,
         totals.partitions.to_string().into(),
-        Cell::toned(totals.lag.to_string(), tone),
-        totals.stable_lag.to_string().into(),
+        words::sum(totals.lag),
+        words::sum(totals.stable_lag),
         totals.never.to_string().into(),
         totals.beyond_end.to_string().into(),
         totals.unknown.to_string().into(),

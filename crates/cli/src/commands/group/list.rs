@@ -10,17 +10,17 @@ use milepost_client::groups::GroupListing;
 use serde_json::{Map, Value, json};
 
 use super::select::Filter;
+use super::silent::Silent;
 use super::unused::Unused;
 use super::words;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
-use crate::palette::Tone;
 use crate::progress::Progress;
 use crate::report::{DOCUMENT_VERSION, Report, ReportFlags, Shown};
 use crate::table::Cell;
 
 const HELP: &str = "\
-The lag of a group is the sum over those of its partitions of which it is known; how many others there are stands beside it:
+The lag of a group is the sum over those of its partitions of which it is known, a dash where it is known of none; how many others there are stands beside it:
 those for which it never committed, those whose commit lies beyond the end of the log, and those of which it cannot be said.
 JSON: {\"version\", \"groups\": [{\"group\", \"type\", \"state\", \"protocol_type\", \"coordinator\", \"totals\"}], \"errors\"}.";
 
@@ -61,14 +61,14 @@ struct Line {
 }
 
 impl Line {
-    fn lag(&self) -> i64 {
-        self.totals.as_ref().and_then(|totals| totals.as_ref().ok()).map_or(-1, |totals| totals.lag)
+    fn lag(&self) -> Option<i64> {
+        self.totals.as_ref().and_then(|totals| totals.as_ref().ok()).and_then(|totals| totals.lag)
     }
 
     /// Whether there is something to look at.
     fn is_behind(&self) -> bool {
         match &self.totals {
-            Some(Ok(totals)) => totals.lag > 0 || totals.beyond_end > 0 || totals.unknown > 0,
+            Some(Ok(totals)) => totals.is_behind(),
             Some(Err(_)) => true,
             None => false,
         }
@@ -80,7 +80,9 @@ pub(super) fn run(list: &List) -> Result<(), Failure> {
     let mut listed = list.filter.list(&mut cluster)?;
     list.unused.keep(&mut cluster, &mut listed)?;
     let with_lag = list.lag || list.only_with_lag || list.sort == Sort::Lag;
-    let mut totals = if with_lag { totals(&mut cluster, &listed.groups)? } else { BTreeMap::new() };
+    let mut errors: Vec<Reason> = listed.refused.iter().map(Reason::from).collect();
+    let mut totals =
+        if with_lag { totals(&mut cluster, &listed.groups, &mut errors)? } else { BTreeMap::new() };
     let mut lines: Vec<Line> = listed
         .groups
         .into_values()
@@ -98,7 +100,7 @@ pub(super) fn run(list: &List) -> Result<(), Failure> {
     let document = json!({
         "version": DOCUMENT_VERSION,
         "groups": lines.iter().map(object).collect::<Vec<_>>(),
-        "errors": words::reasons(&listed.refused),
+        "errors": errors.iter().map(words::reason).collect::<Vec<_>>(),
     });
     let mut columns = vec![("GROUP", Shown::Always), ("TYPE", Shown::Always), ("STATE", Shown::Always)];
     columns.extend([("PROTOCOL", Shown::Wide), ("COORDINATOR", Shown::Wide)]);
@@ -110,19 +112,23 @@ pub(super) fn run(list: &List) -> Result<(), Failure> {
     }
     let rows = lines.iter().map(row).collect();
     list.report.print(&Report { columns, rows, document })?;
-    Failure::of_some(listed.refused)
+    Failure::of_reasons(errors)
 }
 
-/// Looked up some hundred groups at a time; of each only the sums are kept.
+/// Looked up some hundred groups at a time; of each only the sums are kept. Members are asked for too: what they have to read
+/// counts before they have committed anything.
 fn totals(
     cluster: &mut Cluster,
     groups: &BTreeMap<String, GroupListing>,
+    errors: &mut Vec<Reason>,
 ) -> Result<BTreeMap<String, Result<Totals, Reason>>, Failure> {
     let names: Vec<&str> = groups.keys().map(String::as_str).collect();
     let progress = Progress::new("groups", names.len());
     let mut totals = BTreeMap::new();
+    let mut silent = Silent::default();
     for part in names.chunks(GROUPS_AT_ONCE) {
-        for group in collect::groups(cluster, part, Detail::Offsets)? {
+        for group in collect::groups(cluster, part, Detail::Members)? {
+            silent.note_whole(&group);
             let sums = match &group.unknown {
                 Some(reason) => Err(reason.clone()),
                 None => Ok(group.totals()),
@@ -131,6 +137,7 @@ fn totals(
         }
         progress.advance(part.len());
     }
+    errors.extend(silent.reasons());
     Ok(totals)
 }
 
@@ -147,14 +154,13 @@ fn row(line: &Line) -> Vec<Cell> {
         None => {}
         Some(Err(_)) => row.extend(["-", "-", "-", "-", "all", "-"].map(Cell::from)),
         Some(Ok(totals)) => {
-            let tone = if totals.lag > 0 { Tone::Warning } else { Tone::Good };
             row.extend([
                 totals.partitions.to_string().into(),
-                Cell::toned(totals.lag.to_string(), tone),
+                words::sum(totals.lag),
                 totals.never.to_string().into(),
                 totals.beyond_end.to_string().into(),
                 totals.unknown.to_string().into(),
-                totals.stable_lag.to_string().into(),
+                words::sum(totals.stable_lag),
             ]);
         }
     }

@@ -13,6 +13,7 @@ mod peek;
 mod plan_view;
 mod reset;
 mod select;
+mod silent;
 mod snapshot;
 mod state;
 mod transfer;

@@ -1,7 +1,6 @@
 //! How groups, positions and lags are written, for people and for programs.
 
 use milepost_admin::{Lag, PartitionFacts, Position, Reason, Standing, Totals};
-use milepost_client::ClientError;
 use milepost_client::groups::Committed;
 use serde_json::{Value, json};
 
@@ -27,6 +26,11 @@ pub(super) fn lag(lag: Option<&Lag>) -> Cell {
         Some(Lag::BeyondEnd(count)) => Cell::toned(format!("-{count}"), Tone::Bad),
         Some(Lag::Never | Lag::Unknown(_)) | None => "-".into(),
     }
+}
+
+/// A sum of lags: a dash where none is known.
+pub(super) fn sum(lag: Option<i64>) -> Cell {
+    self::lag(lag.map(Lag::Behind).as_ref())
 }
 
 /// The number of a lag for programs: null where there is none.
@@ -91,17 +95,13 @@ pub(super) fn totals(totals: &Totals) -> Value {
         "never_committed": totals.never,
         "beyond_end": totals.beyond_end,
         "unknown": totals.unknown,
+        "below_start": totals.below_start,
     })
 }
 
 /// A reason, for programs.
 pub(super) fn reason(reason: &Reason) -> Value {
     json!({ "error": reason.words, "code": reason.code() })
-}
-
-/// Reasons, for programs.
-pub(super) fn reasons(errors: &[ClientError]) -> Value {
-    errors.iter().map(|error| self::reason(&Reason::from(error))).collect()
 }
 
 /// What is to be said of a group that was named and is not there.

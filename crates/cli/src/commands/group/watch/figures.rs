@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use milepost_admin::Standing;
 use milepost_admin::watch::{CatchUp, WatchedGroup};
-use milepost_admin::{Lag, Standing};
 
 use crate::commands::group::words;
 use crate::palette::Tone;
@@ -46,10 +46,10 @@ pub(super) fn catch_up_seconds(catch_up: Option<CatchUp>) -> Option<f64> {
 
 /// The lag of a group, over those partitions of which it is known.
 pub(super) fn group_lag(lag: Option<i64>) -> Cell {
-    words::lag(lag.map(Lag::Behind).as_ref())
+    words::sum(lag)
 }
 
-/// Of how many partitions of a group there is no lag.
+/// Of how many partitions of a group there is no lag, or more behind it than can be read.
 pub(super) fn group_standing(group: &WatchedGroup) -> Cell {
     if let Some(reason) = &group.unknown {
         return words::standing_because(Standing::Unknown, Some(reason));
@@ -61,6 +61,7 @@ pub(super) fn group_standing(group: &WatchedGroup) -> Cell {
     }
     let counted = [
         (totals.beyond_end, Standing::BeyondEnd.words(), Tone::Bad),
+        (totals.below_start, Standing::BelowStart.words(), Tone::Bad),
         (totals.unknown, Standing::Unknown.words(), Tone::Warning),
         (totals.never, "never", Tone::Plain),
     ];
@@ -81,7 +82,23 @@ pub(super) fn milliseconds(span: Duration) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use milepost_admin::Totals;
+
     use super::*;
+
+    #[test]
+    fn a_group_is_ok_only_where_every_position_lies_in_its_log() {
+        let standing = |totals: Totals| {
+            let mut group = WatchedGroup::default();
+            group.figures.totals = totals;
+            group_standing(&group)
+        };
+        let all = Totals { partitions: 3, lag: Some(9), ..Totals::default() };
+        assert_eq!(standing(all), Cell::toned("ok", Tone::Good));
+        assert_eq!(standing(Totals { below_start: 1, ..all }), Cell::toned("1 below start", Tone::Bad));
+        let mixed = Totals { below_start: 1, beyond_end: 1, never: 1, ..all };
+        assert_eq!(standing(mixed).text, "1 beyond end, 1 below start, 1 never");
+    }
 
     #[test]
     fn a_rate_is_short_and_never_nothing_where_there_is_some() {

@@ -110,7 +110,7 @@ impl GroupColumn {
             Self::Lag => Key::number(figures.lag.map(|lag| lag as f64)),
             Self::Standing => {
                 let totals = &figures.totals;
-                Key::number(count(totals.beyond_end + totals.unknown + totals.never))
+                Key::number(count(totals.beyond_end + totals.below_start + totals.unknown + totals.never))
             }
             Self::Consumed => Key::number(figures.consumption),
             Self::Produced => Key::number(figures.production),

@@ -11,6 +11,7 @@ use milepost_admin::{GroupFacts, Reason, TopicFilter};
 use milepost_client::{ClientError, Cluster};
 
 use crate::commands::group::select::Selection;
+use crate::commands::group::silent::Silent;
 use crate::failure::Failure;
 
 /// How many groups are watched at most: what is kept of so many still fits beside other programs.
@@ -59,6 +60,7 @@ pub(super) fn look(
         names.truncate(GROUPS_MAX);
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut silent = Silent::default();
     for part in names.chunks(GROUPS_AT_ONCE) {
         let at = begin.elapsed();
         let mut groups = collect::groups(cluster, part, Detail::Members)?;
@@ -69,12 +71,14 @@ pub(super) fn look(
             errors.extend(absent.map(|group| Reason::no_such_group(&group.group)));
         }
         for group in &mut groups {
+            silent.note_whole(group);
             group.partitions.retain(|one| {
                 subject.topics.is_empty() || subject.topics.iter().any(|topic| topic.takes(&one.partition))
             });
         }
         each(at, groups);
     }
+    errors.extend(silent.reasons());
     Ok(Ended { coverage, errors })
 }
 

@@ -45,7 +45,8 @@ CATCH-UP is the lag divided by how much faster the group reads than its logs gro
   5m12s               so long, if everything goes on as it does now
   never at this rate  it reads no faster than the logs grow
   -                   not known yet, or not at all
-STANDING says of how many partitions there is no lag: `never` committed, `beyond end` of the log, `unknown`.
+STANDING says of how many partitions there is no lag: `never` committed, `beyond end` of the log, `unknown`; and how many are
+`below start`: records between them and the first that is left are gone.
 A look that fails leaves the last figures; the line above the keys says what is wrong and how old they are.
 
 JSON, one object a line for each look: {\"version\", \"time_ms\", \"groups\": [{\"group\", \"type\", \"state\", \"members\", \"totals\",

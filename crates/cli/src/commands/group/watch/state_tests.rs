@@ -183,12 +183,13 @@ fn only_groups_with_lag_are_shown_if_wanted() {
         group("behind", "Stable", vec![partition(0, Some(1), 5)]),
         group("beyond", "Stable", vec![partition(0, Some(9), 5)]),
         group("even", "Stable", vec![partition(0, Some(5), 5)]),
-        group("never", "Stable", vec![partition(0, None, 5)]),
+        group("never", "Empty", vec![partition(0, None, 5)]),
+        group("unbegun", "Stable", vec![partition(0, None, 5)]),
     ]);
     played.press(Press::Char('l'));
-    assert_eq!(shown(&played), ["behind", "beyond"]);
+    assert_eq!(shown(&played), ["behind", "beyond", "unbegun"]);
     played.press(Press::Char('l'));
-    assert_eq!(shown(&played).len(), 4);
+    assert_eq!(shown(&played).len(), 5);
 }
 
 #[test]
