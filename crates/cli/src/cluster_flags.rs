@@ -57,7 +57,14 @@ impl ClusterFlags {
 
     /// As [`ClusterFlags::connect`], for steps that may take this long if nothing else is said.
     pub(crate) fn connect_for_steps_of(&self, timeout: Duration) -> Result<Cluster, Failure> {
-        let settings = ClientSettings::of(self.said()?)?;
+        let profile = self.named_profile();
+        let settings = ClientSettings::of(self.said(profile.as_deref())?)?;
+        // Whoever names a profile means its cluster and no other.
+        if let (Some(name), None, None) = (&profile, &self.bootstrap, &settings.bootstrap) {
+            return Err(Failure::Usage(format!(
+                "[profiles.{name}] says no bootstrap.servers; say --bootstrap"
+            )));
+        }
         let variable = std::env::var(BOOTSTRAP_VARIABLE).ok().filter(|said| !said.is_empty());
         let bootstrap = self.bootstrap.clone().or(settings.bootstrap).or(variable);
         let bootstrap = Address::parse_list(bootstrap.as_deref().unwrap_or(DEFAULT_BOOTSTRAP))?;
@@ -85,19 +92,26 @@ impl ClusterFlags {
         said.iter().filter_map(|(flag, value)| Some(quote::flag(flag, (*value)?))).collect()
     }
 
-    /// What the file says that was named, if one was. A password never goes where another variable points: the profile of
+    /// The profile that is meant, if one is. A password never goes where another variable points: the profile of
     /// the environment counts only if nothing else says where the cluster is.
-    fn said(&self) -> Result<Said, Failure> {
+    fn named_profile(&self) -> Option<String> {
+        let alone = self.bootstrap.is_none()
+            && self.client_config.is_none()
+            && std::env::var_os(BOOTSTRAP_VARIABLE).is_none();
+        let variable = || std::env::var(PROFILE_VARIABLE).ok().filter(|name| alone && !name.is_empty());
+        self.profile.clone().or_else(variable)
+    }
+
+    /// What the file says that was named, if one was.
+    fn said(&self, profile: Option<&str>) -> Result<Said, Failure> {
         if let Some(path) = &self.client_config {
             return settings::properties(path);
         }
-        let alone = self.bootstrap.is_none() && std::env::var_os(BOOTSTRAP_VARIABLE).is_none();
-        let variable = std::env::var(PROFILE_VARIABLE).ok().filter(|name| alone && !name.is_empty());
-        let Some(name) = self.profile.clone().or(variable) else { return Ok(Said::new()) };
+        let Some(name) = profile else { return Ok(Said::new()) };
         let path = settings::config_path().ok_or_else(|| {
             Failure::Usage("neither XDG_CONFIG_HOME nor HOME says where profiles are".to_owned())
         })?;
-        settings::profile(&path, &name)
+        settings::profile(&path, name)
     }
 }
 

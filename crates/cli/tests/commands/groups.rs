@@ -137,6 +137,17 @@ fn groups_are_chosen_by_what_they_are_like() {
     assert_eq!(names(&["--state", "stable"]), Vec::<String>::new());
     assert_eq!(names(&["--type", "consumer"]), Vec::<String>::new());
     assert_eq!(names(&["--type", "classic", "--state", "Empty", "--idle"]).len(), 3);
+    // What chooses nothing because it is mistyped, or everything because a variable is not set, is refused.
+    let wrong: [&[&str]; 4] = [
+        &["group", "list", "--state", "Emty"],
+        &["group", "delete", "--type", "connectt", "--yes"],
+        &["group", "delete", "--match", "", "--yes"],
+        &["group", "copy", "search", "", "--yes"],
+    ];
+    for arguments in wrong {
+        assert_eq!(server.run(arguments).code, 2, "{arguments:?}");
+    }
+    assert_eq!(names(&[]).len(), 3);
     let listed = server.run(&["group", "list", "--lag", "--match", "^billing-a$", "--format", "json"]).json();
     assert_eq!(
         listed["groups"][0]["totals"],

@@ -7,7 +7,10 @@ use crate::support::run_alone;
 fn a_profile_or_a_properties_file_says_where_the_cluster_is() {
     let server = server();
     let folder = server.folder.path();
-    let config = format!("[profiles.here]\nbootstrap.servers = \"{}\"\n", server.bootstrap);
+    let config = format!(
+        "[profiles.here]\nbootstrap.servers = \"{}\"\n[profiles.mistyped]\nbootsrap.servers = \"x:1\"\n",
+        server.bootstrap
+    );
     std::fs::create_dir(folder.join("milepost")).unwrap();
     std::fs::write(folder.join("milepost/config.toml"), config).unwrap();
     let properties = folder.join("client.properties");
@@ -19,6 +22,9 @@ fn a_profile_or_a_properties_file_says_where_the_cluster_is() {
     }
     let ran = server.run(&["topic", "list", "--profile", "there"]);
     assert!(ran.code == 2 && ran.stderr.contains("it has: here"), "{ran:?}");
+    // The cluster of the environment is not the one that was meant.
+    let ran = server.run(&["topic", "list", "--profile", "mistyped"]);
+    assert!(ran.code == 2 && ran.stderr.contains("says no bootstrap.servers"), "{ran:?}");
     // Not the environment, and not another file.
     let ran = run_alone(&["topic", "list", "--client-config", properties], folder);
     assert_eq!(ran.lines()[1], "t      2");

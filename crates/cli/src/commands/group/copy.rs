@@ -20,8 +20,10 @@ use crate::report::ReportFlags;
 #[command(after_help = plan_view::FIELDS)]
 pub(crate) struct Copy {
     /// The group whose offsets are copied. It may have members.
+    #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
     from: String,
     /// The group they are copied to. It is made if it is not there.
+    #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
     to: String,
     /// Only this topic, or TOPIC:0,1 for some of its partitions; may be repeated.
     #[arg(long = "topic", short, value_name = "TOPIC[:P,P]")]

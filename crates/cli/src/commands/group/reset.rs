@@ -39,6 +39,7 @@ fn help() -> String {
 #[command(after_help = help())]
 pub(crate) struct Reset {
     /// The group.
+    #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
     group: String,
     /// Where it is to go on; see below.
     #[arg(allow_negative_numbers = true)]
@@ -66,6 +67,7 @@ pub(crate) struct Reset {
 #[command(after_help = help())]
 pub(crate) struct Create {
     /// The group. It must not be there yet.
+    #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
     group: String,
     /// Where it is to begin; see below.
     target: String,

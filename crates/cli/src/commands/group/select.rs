@@ -16,19 +16,31 @@ use crate::failure::Failure;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Filter {
     /// Only groups in whose names this regular expression is found.
-    #[arg(long = "match", short = 'm', value_name = "REGEX")]
+    #[arg(long = "match", short = 'm', value_name = "REGEX", value_parser = pattern)]
     pattern: Option<Regex>,
     /// Only groups in these states, by Kafka's names: Stable, Empty, Dead, PreparingRebalance, …
-    #[arg(long, value_name = "STATE,STATE", value_delimiter = ',')]
+    #[arg(long, value_name = "STATE,STATE", value_delimiter = ',', value_parser = |said: &str| known(said, &STATES))]
     state: Vec<String>,
     /// Only groups of these types: classic, consumer, share, streams; or connect, the classic groups of Kafka Connect's workers.
-    #[arg(long = "type", value_name = "TYPE,TYPE", value_delimiter = ',')]
+    #[arg(long = "type", value_name = "TYPE,TYPE", value_delimiter = ',', value_parser = |said: &str| known(said, &KINDS))]
     kind: Vec<String>,
     /// Only groups without members.
     #[arg(long)]
     idle: bool,
 }
 
+/// The states of groups of all kinds.
+const STATES: [&str; 8] = [
+    "Stable",
+    "Empty",
+    "Dead",
+    "PreparingRebalance",
+    "CompletingRebalance",
+    "Assigning",
+    "Reconciling",
+    "NotReady",
+];
+const KINDS: [&str; 5] = ["classic", "consumer", "share", "streams", PROTOCOL_TYPE];
 /// States in which a group has no members.
 const IDLE: [&str; 2] = ["Empty", "Dead"];
 
@@ -69,6 +81,20 @@ pub(super) fn has_no_members(group: &GroupListing) -> bool {
     group.state.as_deref().is_some_and(|state| IDLE.contains(&state))
 }
 
+/// One of these, however it is written: a mistyped name would choose nothing, which looks like a good answer.
+fn known(said: &str, names: &[&'static str]) -> Result<String, String> {
+    let found = names.iter().find(|name| name.eq_ignore_ascii_case(said.trim()));
+    found.map(|name| (*name).to_owned()).ok_or_else(|| format!("none of {}", names.join(", ")))
+}
+
+/// An empty expression is found in every name. A variable of a shell that is not set must not choose all groups.
+fn pattern(said: &str) -> Result<Regex, String> {
+    if said.is_empty() {
+        return Err("an empty expression is found in every name; --all is for all groups".to_owned());
+    }
+    Regex::new(said).map_err(|error| error.to_string())
+}
+
 fn is_connect(kind: &str) -> bool {
     kind.eq_ignore_ascii_case(PROTOCOL_TYPE)
 }
@@ -77,7 +103,7 @@ fn is_connect(kind: &str) -> bool {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Selection {
     /// The groups.
-    #[arg(value_name = "GROUP")]
+    #[arg(value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     names: Vec<String>,
     /// All groups.
     #[arg(long, conflicts_with = "names")]
