@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use milepost_client::groups::Committed;
 use milepost_client::offsets::{self, Moment};
 use milepost_client::{ClientError, Cluster, TopicPartition, stamps};
-use milepost_model::{Offset, Timestamp};
+use milepost_model::{Offset, Timestamp, TopicId};
 
 use crate::collect::{self, Detail};
 use crate::facts::{GroupFacts, Position};
 use crate::formats::OffsetRow;
-use crate::plan::copy::{self, Copied, TopicMap};
+use crate::name_map::NameMap;
+use crate::plan::copy::{self, Copied};
 use crate::plan::reset::{self, Destination};
 use crate::plan::{Presence, restore};
 use crate::reason::Reason;
+use crate::same_topic;
 use crate::snapshot::Snapshot;
 use crate::topic_filter::TopicFilter;
 
@@ -43,6 +45,23 @@ pub fn group_to_write(cluster: &mut Cluster, name: &str) -> Result<Result<GroupF
 pub fn committed(group: &GroupFacts) -> BTreeMap<TopicPartition, Committed> {
     let of = group.partitions.iter();
     of.filter_map(|one| Some((one.partition.clone(), one.position.committed()?.clone()))).collect()
+}
+
+/// The partitions of a group of which it is not known what is committed. All of `scope` are, where nothing is known.
+#[must_use]
+pub fn unknown<'a>(
+    group: &GroupFacts,
+    scope: impl IntoIterator<Item = &'a TopicPartition>,
+) -> BTreeMap<TopicPartition, Reason> {
+    let unknown = group.partitions.iter().filter_map(|one| match &one.position {
+        Position::Unknown(reason) => Some((one.partition.clone(), reason.clone())),
+        Position::Committed(_) | Position::Never | Position::Share(_) => None,
+    });
+    let mut unknown: BTreeMap<TopicPartition, Reason> = unknown.collect();
+    if let Some(reason) = &group.unknown {
+        unknown.extend(scope.into_iter().map(|one| (one.clone(), reason.clone())));
+    }
+    unknown
 }
 
 /// The partitions that some filters mean: those they name, or all of a topic.
@@ -79,19 +98,11 @@ pub fn reset(
     group: &GroupFacts,
     scope: BTreeSet<TopicPartition>,
 ) -> Result<reset::Facts, ClientError> {
-    let unknown = group.partitions.iter().filter_map(|one| match &one.position {
-        Position::Unknown(reason) => Some((one.partition.clone(), reason.clone())),
-        Position::Committed(_) | Position::Never | Position::Share(_) => None,
-    });
-    let mut unknown: BTreeMap<TopicPartition, Reason> = unknown.collect();
-    if let Some(reason) = &group.unknown {
-        unknown.extend(scope.iter().map(|one| (one.clone(), reason.clone())));
-    }
     Ok(reset::Facts {
         group: group.group.clone(),
         presence: Presence::of(group.description.as_ref()),
         committed: committed(group),
-        unknown,
+        left_out: unknown(group, &scope),
         logs: collect::logs(cluster, scope.iter().cloned())?,
         scope,
     })
@@ -147,6 +158,8 @@ pub struct Source {
     pub committed: Committed,
     /// The time of the record there, if it is known.
     pub time: Option<Timestamp>,
+    /// The identity of the topic, if it is known and another one could be in its place now.
+    pub topic_id: Option<TopicId>,
 }
 
 /// The times of the records at a group's offsets.
@@ -163,7 +176,7 @@ pub fn sources(
     let with_time = |(one, committed)| {
         let time =
             stamps.remove(&one).and_then(|stamp| stamp.ok().flatten()).and_then(|stamp| stamp.timestamp);
-        (one, Source { committed, time })
+        (one, Source { committed, time, topic_id: None })
     };
     Ok(committed.into_iter().map(with_time).collect())
 }
@@ -194,12 +207,13 @@ pub fn copy(
     cluster: &mut Cluster,
     group: &GroupFacts,
     sources: &BTreeMap<TopicPartition, Source>,
-    map: &TopicMap,
+    map: &NameMap,
     (places, origin): (Places, Origin),
 ) -> Result<copy::Facts, ClientError> {
     let mut copied = BTreeMap::new();
     let mut foreign = BTreeSet::new();
     let mut moments = BTreeMap::new();
+    let mut ids = BTreeMap::new();
     for (one, source) in sources {
         let to = map.apply(one);
         if origin == Origin::Elsewhere || !map.keeps(one) {
@@ -207,9 +221,13 @@ pub fn copy(
         }
         if let (Places::ByTime, Some(time)) = (places, source.time) {
             moments.insert(to.clone(), Moment::Time(time));
+        } else if let (Origin::SameCluster, true, Some(id)) = (origin, map.keeps(one), source.topic_id) {
+            ids.insert(to.clone(), id);
         }
         copied.insert(to, Copied { committed: source.committed.clone(), by_time: None });
     }
+    let mut left_out = same_topic::made_again(cluster, &ids)?;
+    left_out.extend(unknown(group, copied.keys()));
     let logs = collect::logs(cluster, copied.keys().cloned())?;
     for (one, found) in offsets::look_up(cluster, &moments)? {
         let (Some(copied), Ok(found)) = (copied.get_mut(&one), found) else { continue };
@@ -221,6 +239,7 @@ pub fn copy(
         group: group.group.clone(),
         presence: Presence::of(group.description.as_ref()),
         committed: committed(group),
+        left_out,
         copied,
         logs,
         foreign,
@@ -235,11 +254,15 @@ pub fn restore(
     cluster: &mut Cluster,
     group: &GroupFacts,
     snapshot: BTreeMap<TopicPartition, Option<Committed>>,
+    topic_ids: &BTreeMap<TopicPartition, TopicId>,
 ) -> Result<restore::Facts, ClientError> {
+    let mut left_out = same_topic::made_again(cluster, topic_ids)?;
+    left_out.extend(unknown(group, snapshot.keys()));
     Ok(restore::Facts {
         group: group.group.clone(),
         presence: Presence::of(group.description.as_ref()),
         committed: committed(group),
+        left_out,
         logs: collect::logs(cluster, snapshot.keys().cloned())?,
         snapshot,
     })

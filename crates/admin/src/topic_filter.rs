@@ -1,5 +1,6 @@
 //! Which partitions are meant: `TOPIC`, or `TOPIC:0,1,5`.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use milepost_client::TopicPartition;
@@ -20,6 +21,17 @@ impl TopicFilter {
     pub fn takes(&self, partition: &TopicPartition) -> bool {
         self.topic == *partition.topic
             && (self.partitions.is_empty() || self.partitions.contains(&partition.partition))
+    }
+
+    /// Sees to it that each of some filters takes one of these partitions.
+    ///
+    /// # Errors
+    /// When one takes none: its topic was mistyped, or nothing is known of it.
+    pub fn check_used(filters: &[Self], partitions: &BTreeSet<&TopicPartition>) -> Result<(), String> {
+        match filters.iter().find(|filter| !partitions.iter().any(|one| filter.takes(one))) {
+            Some(filter) => Err(format!("{}: there is nothing of it", filter.topic)),
+            None => Ok(()),
+        }
     }
 }
 

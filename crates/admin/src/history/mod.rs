@@ -17,6 +17,9 @@ use milepost_client::groups::Committed;
 use milepost_model::{Offset, PartitionIndex, Timestamp, TopicId};
 use milepost_records::offsets::{OffsetCommitValue, Record};
 
+use crate::reason::Reason;
+use crate::same_topic;
+
 use gaps::Gaps;
 pub use gaps::Reach;
 use settled::{Open, Place};
@@ -207,12 +210,11 @@ pub fn put_back(
     partition: &TopicPartition,
     lost: &Lost<'_>,
     topic_id: Option<TopicId>,
-) -> Result<Committed, String> {
+) -> Result<Committed, Reason> {
     let Some(Event { change: Change::Committed { committed, topic_id: then }, .. }) = lost.last else {
-        return Err(format!("{partition}: the log no longer shows what was committed before it was removed"));
+        let why = "the log no longer shows what was committed before it was removed";
+        return Err(Reason::other(format!("{partition}: {why}")));
     };
-    if then.zip(topic_id).is_some_and(|(then, now)| then != now) {
-        return Err(format!("{partition}: the topic was made again since; its offsets mean other records"));
-    }
+    same_topic::check(partition, *then, topic_id)?;
     Ok(committed.clone())
 }

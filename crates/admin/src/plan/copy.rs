@@ -7,7 +7,7 @@ use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
 use milepost_client::offsets::Found;
 
-use super::offsets::{LeftOut, Move, OffsetPlan, Presence, Span};
+use super::offsets::{EpochSource, LeftOut, Move, OffsetPlan, Presence, Span};
 use super::reset::carried;
 use crate::facts::Logs;
 use crate::reason::Reason;
@@ -21,27 +21,6 @@ pub struct Copied {
     pub by_time: Option<Found>,
 }
 
-/// Under which name a topic's offsets are written: itself, unless the map says another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TopicMap(pub BTreeMap<String, String>);
-
-impl TopicMap {
-    /// The partition that stands for this one.
-    #[must_use]
-    pub fn apply(&self, partition: &TopicPartition) -> TopicPartition {
-        match self.0.get(&*partition.topic) {
-            Some(topic) => TopicPartition::new(topic.as_str(), partition.partition),
-            None => partition.clone(),
-        }
-    }
-
-    /// Whether the partition keeps its name.
-    #[must_use]
-    pub fn keeps(&self, partition: &TopicPartition) -> bool {
-        self.0.get(&*partition.topic).is_none_or(|topic| **topic == *partition.topic)
-    }
-}
-
 /// What is known when a copy is planned.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -51,6 +30,8 @@ pub struct Facts {
     pub presence: Presence,
     /// What it has committed.
     pub committed: BTreeMap<TopicPartition, Committed>,
+    /// Partitions that are left out from the start: what is committed is not known, or the topic is another now.
+    pub left_out: BTreeMap<TopicPartition, Reason>,
     /// What is copied, under the names that are written.
     pub copied: BTreeMap<TopicPartition, Copied>,
     /// Where the logs that are written about begin and end.
@@ -64,37 +45,44 @@ pub struct Facts {
 pub fn plan(facts: &Facts) -> OffsetPlan {
     let mut plan = OffsetPlan::new(&facts.group, facts.presence.clone());
     for (partition, copied) in &facts.copied {
-        let log = match facts.logs.get(partition) {
-            Some(Ok(log)) => *log,
-            Some(Err(why)) => {
-                plan.left_out.push(LeftOut { partition: partition.clone(), why: why.clone() });
-                continue;
-            }
-            None => {
-                let why = Reason::other(format!("{partition} was not asked about"));
-                plan.left_out.push(LeftOut { partition: partition.clone(), why });
-                continue;
-            }
-        };
-        let mut said = copied.committed.clone();
-        if let Some(found) = copied.by_time {
-            said.offset = found.offset;
-            said.leader_epoch = found.leader_epoch;
-        } else if facts.foreign.contains(partition) {
-            said.leader_epoch = None;
+        match one(facts, partition, copied) {
+            Ok(planned) => plan.moves.push(planned),
+            Err(why) => plan.left_out.push(LeftOut { partition: partition.clone(), why }),
         }
-        let (new, clamped) = carried(&said, &log);
-        let old = facts.committed.get(partition).cloned();
-        plan.moves.push(Move {
-            partition: partition.clone(),
-            old,
-            new,
-            clamped,
-            log: Some(log),
-            span: Span::default(),
-        });
     }
     plan
+}
+
+fn one(facts: &Facts, partition: &TopicPartition, copied: &Copied) -> Result<Move, Reason> {
+    if let Some(why) = facts.left_out.get(partition) {
+        return Err(why.clone());
+    }
+    let log = match facts.logs.get(partition) {
+        Some(log) => log.clone()?,
+        None => return Err(Reason::other(format!("{partition} was not asked about"))),
+    };
+    let mut said = copied.committed.clone();
+    let mut epoch = EpochSource::AsSaid;
+    if let Some(found) = copied.by_time {
+        said.offset = found.offset;
+        said.leader_epoch = found.leader_epoch;
+        epoch = EpochSource::Log;
+    } else if facts.foreign.contains(partition) && said.leader_epoch.take().is_some() {
+        epoch = EpochSource::Log;
+    }
+    let (new, clamped) = carried(&said, &log);
+    if clamped.is_some() {
+        epoch = EpochSource::Log;
+    }
+    Ok(Move {
+        partition: partition.clone(),
+        old: facts.committed.get(partition).cloned(),
+        new,
+        epoch,
+        clamped,
+        log: Some(log),
+        span: Span::default(),
+    })
 }
 
 #[cfg(test)]
@@ -120,24 +108,29 @@ mod tests {
 
     fn facts() -> Facts {
         let log = Bounds { start: found(10, 1), end: found(100, 7), stable_end: None };
-        let names = ["same", "other", "short", "timed"];
+        let names = ["same", "other", "short", "timed", "unread", "bare"];
+        let mut bare = copied(42, None);
+        bare.committed.leader_epoch = None;
         Facts {
             group: "to".to_owned(),
             presence: Presence::Absent,
             committed: BTreeMap::new(),
+            left_out: BTreeMap::from([(place("unread"), Reason::other("unread"))]),
             copied: BTreeMap::from([
                 (place("same"), copied(42, None)),
                 (place("other"), copied(42, None)),
                 (place("short"), copied(420, None)),
                 (place("timed"), copied(420, Some(found(33, 2)))),
                 (place("gone"), copied(1, None)),
+                (place("unread"), copied(1, None)),
+                (place("bare"), bare),
             ]),
             logs: names
                 .iter()
                 .map(|name| (place(name), Ok(log)))
                 .chain([(place("gone"), Err(Reason::other("gone")))])
                 .collect(),
-            foreign: BTreeSet::from([place("other")]),
+            foreign: BTreeSet::from([place("other"), place("bare")]),
         }
     }
 
@@ -147,7 +140,11 @@ mod tests {
         let of = |topic: &str| plan.moves.iter().find(|one| one.partition == place(topic)).unwrap();
         assert_eq!(of("same").new.leader_epoch, Some(LeaderEpoch(3)));
         assert_eq!((of("other").new.offset, of("other").new.leader_epoch), (Offset(42), None));
-        assert_eq!(plan.without_epoch(), BTreeMap::from([(place("other"), Offset(42))]));
+        assert_eq!(
+            plan.without_epoch(),
+            BTreeMap::from([(place("other"), Offset(42))]),
+            "what had none gets none"
+        );
     }
 
     #[test]
@@ -160,14 +157,7 @@ mod tests {
             (of("timed").new.offset, of("timed").new.leader_epoch),
             (Offset(33), Some(LeaderEpoch(2)))
         );
-        assert_eq!(plan.left_out.len(), 1);
-    }
-
-    #[test]
-    fn a_map_renames_topics() {
-        let map = TopicMap(BTreeMap::from([("a".to_owned(), "b".to_owned())]));
-        assert_eq!(map.apply(&place("a")), place("b"));
-        assert_eq!(map.apply(&place("c")), place("c"));
-        assert!(!map.keeps(&place("a")) && map.keeps(&place("c")));
+        let left_out: Vec<&str> = plan.left_out.iter().map(|one| one.why.words.as_str()).collect();
+        assert_eq!(left_out, ["gone", "unread"], "where it is not known what would be written over");
     }
 }

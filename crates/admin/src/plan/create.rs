@@ -32,7 +32,7 @@ mod tests {
             group: "g".to_owned(),
             presence: Presence::Absent,
             committed: BTreeMap::new(),
-            unknown: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             scope: BTreeSet::new(),
             logs: BTreeMap::new(),
         };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Deletion, Move, OffsetPlan, Presence, Span};
+use super::{Deletion, EpochSource, Move, OffsetPlan, Presence, Span};
 use crate::facts::{GroupFacts, PartitionFacts, Position};
 use crate::reason::Reason;
 use crate::topic_filter::TopicFilter;
@@ -84,6 +84,7 @@ fn stays(one: &PartitionFacts) -> Result<Option<Move>, Reason> {
         partition: one.partition.clone(),
         new: old.clone(),
         old: Some(old),
+        epoch: EpochSource::AsSaid,
         clamped: None,
         log: None,
         span: Span::default(),

@@ -9,4 +9,6 @@ mod offsets;
 pub mod reset;
 pub mod restore;
 
-pub use offsets::{Clamped, Deletion, LeftOut, Move, OffsetPlan, Presence, Shift, Span, SpanEnd};
+pub use offsets::{
+    Clamped, Deletion, EpochSource, LeftOut, Move, OffsetPlan, Presence, Shift, Span, SpanEnd,
+};

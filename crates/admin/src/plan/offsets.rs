@@ -74,6 +74,16 @@ pub enum Shift {
     First,
 }
 
+/// Where the epoch of an offset comes from that has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EpochSource {
+    /// From the log at that offset, where it is looked up.
+    #[default]
+    Log,
+    /// From nowhere: it was committed without one, and what is put back is what was.
+    AsSaid,
+}
+
 /// One partition's move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
@@ -83,6 +93,8 @@ pub struct Move {
     pub old: Option<Committed>,
     /// What is to be committed. Its epoch is that of the log at this offset or none: never one that belongs to another.
     pub new: Committed,
+    /// Where its epoch comes from, if it has none yet.
+    pub epoch: EpochSource,
     /// If the target lay outside of the log.
     pub clamped: Option<Clamped>,
     /// Where the log begins and ends, if that is known.
@@ -92,6 +104,10 @@ pub struct Move {
 }
 
 impl Move {
+    fn lacks_epoch(&self) -> bool {
+        self.new.leader_epoch.is_none() && self.epoch == EpochSource::Log
+    }
+
     /// What it means for whoever reads.
     #[must_use]
     pub fn shift(&self) -> Shift {
@@ -185,17 +201,17 @@ impl OffsetPlan {
         })
     }
 
-    /// Offsets whose epoch is to be looked up: the cluster said none with them.
+    /// Offsets whose epoch is to be looked up: the cluster said none with them, and nobody else did.
     #[must_use]
     pub fn without_epoch(&self) -> BTreeMap<TopicPartition, Offset> {
-        let lacking = self.moves.iter().filter(|one| one.new.leader_epoch.is_none() && one.log.is_some());
+        let lacking = self.moves.iter().filter(|one| one.lacks_epoch() && one.log.is_some());
         lacking.map(|one| (one.partition.clone(), one.new.offset)).collect()
     }
 
     /// Puts the epochs in that were looked up.
     pub fn set_epochs(&mut self, epochs: &BTreeMap<TopicPartition, Option<LeaderEpoch>>) {
         for one in &mut self.moves {
-            if one.new.leader_epoch.is_none() {
+            if one.lacks_epoch() {
                 one.new.leader_epoch = epochs.get(&one.partition).copied().flatten();
             }
         }
@@ -229,6 +245,13 @@ impl OffsetPlan {
                 SpanEnd::To => one.span.to = time,
             }
         }
+    }
+
+    /// Every partition that it is about: those that it touches, and those that it would if it could.
+    #[must_use]
+    pub fn meant(&self) -> BTreeSet<TopicPartition> {
+        let left_out = self.left_out.iter().map(|one| one.partition.clone());
+        self.touched().into_iter().chain(left_out).collect()
     }
 
     /// Every partition that it touches.

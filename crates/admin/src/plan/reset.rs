@@ -7,7 +7,7 @@ use milepost_client::groups::Committed;
 use milepost_client::offsets::Found;
 use milepost_model::Offset;
 
-use super::offsets::{LeftOut, Move, OffsetPlan, Presence, Span, at, clamp};
+use super::offsets::{EpochSource, LeftOut, Move, OffsetPlan, Presence, Span, at, clamp};
 use crate::facts::{LogFacts, Logs};
 use crate::reason::Reason;
 
@@ -35,8 +35,8 @@ pub enum Destination {
     Shift(i64),
     /// What was found for a time. `None` means no record is that late.
     Found(BTreeMap<TopicPartition, Result<Option<Found>, Reason>>),
-    /// What is said of each partition: by a file, a snapshot or another group.
-    Said(BTreeMap<TopicPartition, Committed>),
+    /// What is said of each partition: by a file, a snapshot or another group; and where epochs come from that it lacks.
+    Said(BTreeMap<TopicPartition, Committed>, EpochSource),
 }
 
 /// What is known when a reset is planned.
@@ -48,8 +48,8 @@ pub struct Facts {
     pub presence: Presence,
     /// What it has committed.
     pub committed: BTreeMap<TopicPartition, Committed>,
-    /// Partitions whose commit is not known now.
-    pub unknown: BTreeMap<TopicPartition, Reason>,
+    /// Partitions that are left out from the start: what is committed is not known, or the topic is another now.
+    pub left_out: BTreeMap<TopicPartition, Reason>,
     /// The partitions that are meant.
     pub scope: BTreeSet<TopicPartition>,
     /// Where their logs begin and end.
@@ -75,7 +75,7 @@ fn one(
     metadata: Metadata,
     partition: &TopicPartition,
 ) -> Result<Move, Reason> {
-    if let Some(reason) = facts.unknown.get(partition) {
+    if let Some(reason) = facts.left_out.get(partition) {
         return Err(reason.clone());
     }
     let log = match facts.logs.get(partition) {
@@ -103,17 +103,22 @@ fn one(
             Some(Err(reason)) => return Err(reason.clone()),
             None => return Err(Reason::other(format!("{partition} was not asked about"))),
         },
-        Destination::Said(said) => {
+        Destination::Said(said, _) => {
             let said = said
                 .get(partition)
                 .ok_or_else(|| Reason::other(format!("nothing is said of {partition}")))?;
             carried(said, &log)
         }
     };
+    let epoch = match (destination, &clamped) {
+        (Destination::Said(_, source), None) => *source,
+        _ => EpochSource::Log,
+    };
     Ok(Move {
         partition: partition.clone(),
         old: old.cloned(),
         new,
+        epoch,
         clamped,
         log: Some(log),
         span: Span::default(),

@@ -24,7 +24,7 @@ fn facts() -> Facts {
         group: "g".to_owned(),
         presence: Presence::Empty,
         committed: BTreeMap::from([(t(0), committed(50, Some(3), "state"))]),
-        unknown: BTreeMap::new(),
+        left_out: BTreeMap::new(),
         scope: BTreeSet::from([t(0), t(1)]),
         logs: BTreeMap::from([(t(0), Ok(log)), (t(1), Ok(log))]),
     }
@@ -77,7 +77,7 @@ fn a_time_behind_the_last_record_means_the_end() {
 #[test]
 fn what_is_said_keeps_its_epoch_and_metadata_unless_it_is_moved() {
     let said = BTreeMap::from([(t(0), committed(42, Some(2), "m")), (t(1), committed(200, Some(9), "m"))]);
-    let news = news(&Destination::Said(said));
+    let news = news(&Destination::Said(said, EpochSource::Log));
     assert_eq!(news[0], (committed(42, Some(2), "m"), None));
     assert_eq!(news[1], (committed(100, Some(7), ""), Some(200)));
 }
@@ -95,7 +95,7 @@ fn a_partition_that_is_gone_or_unstable_is_left_out_and_hides_no_other() {
     facts.logs.insert(t(0), Err(Reason::other("gone")));
     facts.scope.insert(t(2));
     facts.logs.insert(t(2), facts.logs[&t(1)].clone());
-    facts.unknown.insert(t(2), Reason::other("unstable"));
+    facts.left_out.insert(t(2), Reason::other("unstable"));
     let plan = plan(&facts, &Destination::Start, Metadata::Cleared);
     assert_eq!(plan.moves.iter().map(|one| one.partition.clone()).collect::<Vec<_>>(), [t(1)]);
     let why: Vec<&str> = plan.left_out.iter().map(|one| one.why.words.as_str()).collect();
@@ -131,4 +131,16 @@ fn plan_is_void(destination: &Destination) -> bool {
     let mut facts = facts();
     facts.committed.insert(t(0), committed(50, None, ""));
     plan(&facts, destination, Metadata::Cleared).is_void()
+}
+
+#[test]
+fn an_epoch_that_was_not_there_is_put_back_as_none_unless_the_place_is_another() {
+    let said = BTreeMap::from([(t(0), committed(60, None, "")), (t(1), committed(500, None, ""))]);
+    let lacking = |source| {
+        let plan = plan(&facts(), &Destination::Said(said.clone(), source), Metadata::Cleared);
+        let lacking: Vec<TopicPartition> = plan.without_epoch().into_keys().collect();
+        (lacking, plan.moves[1].new.leader_epoch)
+    };
+    assert_eq!(lacking(EpochSource::AsSaid), (vec![], Some(LeaderEpoch(7))));
+    assert_eq!(lacking(EpochSource::Log), (vec![t(0)], Some(LeaderEpoch(7))));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
 
-use super::offsets::{LeftOut, Move, OffsetPlan, Presence, Span};
+use super::offsets::{EpochSource, LeftOut, Move, OffsetPlan, Presence, Span};
 use crate::facts::Logs;
 use crate::reason::Reason;
 
@@ -20,6 +20,8 @@ pub struct Facts {
     pub committed: BTreeMap<TopicPartition, Committed>,
     /// What the snapshot says of each partition; `None` where nothing was committed.
     pub snapshot: BTreeMap<TopicPartition, Option<Committed>>,
+    /// Partitions that are left out from the start: what is committed is not known, or the topic is another now.
+    pub left_out: BTreeMap<TopicPartition, Reason>,
     /// Where the logs begin and end.
     pub logs: Logs,
 }
@@ -31,6 +33,10 @@ pub fn plan(facts: &Facts) -> OffsetPlan {
     let mut plan = OffsetPlan::new(&facts.group, facts.presence.clone());
     for (partition, said) in &facts.snapshot {
         let old = facts.committed.get(partition).cloned();
+        if let Some(why) = facts.left_out.get(partition) {
+            plan.left_out.push(LeftOut { partition: partition.clone(), why: why.clone() });
+            continue;
+        }
         let log = match facts.logs.get(partition) {
             Some(Err(why)) if why.is_gone() => {
                 plan.left_out.push(LeftOut { partition: partition.clone(), why: why.clone() });
@@ -44,6 +50,7 @@ pub fn plan(facts: &Facts) -> OffsetPlan {
                 partition: partition.clone(),
                 old,
                 new: new.clone(),
+                epoch: EpochSource::AsSaid,
                 clamped: None,
                 log,
                 span: Span::default(),
@@ -84,7 +91,8 @@ mod tests {
     }
 
     fn committed(offset: i64) -> Committed {
-        Committed { offset: Offset(offset), leader_epoch: Some(LeaderEpoch(2)), metadata: "m".to_owned() }
+        let leader_epoch = (offset != 12).then_some(LeaderEpoch(2));
+        Committed { offset: Offset(offset), leader_epoch, metadata: "m".to_owned() }
     }
 
     #[test]
@@ -102,7 +110,9 @@ mod tests {
                 (t(2), None),
                 (t(3), Some(committed(5))),
                 (t(4), Some(committed(5))),
+                (t(5), Some(committed(5))),
             ]),
+            left_out: BTreeMap::from([(t(5), Reason::other("another"))]),
             logs: BTreeMap::from([(t(0), Ok(log)), (t(1), Ok(log)), (t(3), Ok(log)), (t(4), Err(gone))]),
         };
         let plan = plan(&facts);
@@ -110,7 +120,9 @@ mod tests {
             plan.moves.iter().map(|one| (one.partition.clone(), one.new.clone())).collect();
         assert_eq!(moves, [(t(0), committed(12)), (t(3), committed(5))]);
         assert_eq!(plan.forgets, [(t(1), committed(20))]);
-        assert_eq!(plan.left_out.len(), 1);
+        let left_out: Vec<&str> = plan.left_out.iter().map(|one| one.why.words.as_str()).collect();
+        assert_eq!(left_out, ["gone", "another"]);
+        assert!(plan.without_epoch().is_empty(), "what had no epoch gets none");
         assert!(warnings(&plan)[0].words.starts_with("t-3: 5 is outside of the log"));
     }
 }

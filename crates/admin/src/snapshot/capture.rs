@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use milepost_client::groups::GroupDescription;
 use milepost_client::{ClientError, Cluster, TopicPartition};
 
-use super::{Header, Place, Row, Snapshot};
+use super::{Captured, Header, Place, Row, Snapshot};
 use crate::collect::{self, Detail, GROUPS_AT_ONCE};
 use crate::facts::{GroupFacts, PartitionFacts, Position};
 use crate::reason::Reason;
@@ -21,6 +21,13 @@ pub enum Scope {
 }
 
 impl Scope {
+    fn captured(&self) -> Captured {
+        match self {
+            Self::Everything => Captured::Group,
+            Self::Partitions(_) => Captured::Partitions,
+        }
+    }
+
     fn noted(&self) -> impl Iterator<Item = &TopicPartition> {
         let noted = if let Self::Partitions(partitions) = self { Some(partitions) } else { None };
         noted.into_iter().flatten()
@@ -87,6 +94,7 @@ fn rows(
         group: group.group.clone(),
         kind: group.known().filter(|known| known.exists()).map(|known| known.kind.name().to_owned()),
         state: group.known().map(|known: &GroupDescription| known.state.clone()),
+        captured: scope.captured(),
         place,
     };
     let mut places: BTreeMap<TopicPartition, Place> = BTreeMap::new();

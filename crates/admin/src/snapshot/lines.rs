@@ -1,5 +1,6 @@
 //! The format: a header in the first line, then one line for each partition of each group. Fields are only ever added.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use milepost_client::TopicPartition;
@@ -7,7 +8,7 @@ use milepost_client::groups::Committed;
 use milepost_model::{LeaderEpoch, Offset, PartitionIndex, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Header, Place, Row, Snapshot};
+use super::{Captured, Header, Place, Row, Snapshot};
 
 /// The format's name, in the first line.
 pub const FORMAT: &str = "milepost-offsets";
@@ -37,6 +38,8 @@ struct RowLine {
     group_type: Option<String>,
     #[serde(default)]
     state: Option<String>,
+    #[serde(default)]
+    captured: Option<String>,
     #[serde(default)]
     topic: Option<String>,
     #[serde(default)]
@@ -90,6 +93,7 @@ fn line_of(row: &Row, cluster_id: Option<&String>) -> RowLine {
         group: row.group.clone(),
         group_type: row.kind.clone(),
         state: row.state.clone(),
+        captured: Some(captured_name(row.captured).to_owned()),
         topic: place.map(|place| place.partition.topic.to_string()),
         topic_id: place.and_then(|place| place.topic_id.clone()),
         partition: place.map(|place| place.partition.partition.0),
@@ -134,6 +138,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<Snapshot, String> {
         }
         number += 1;
     }
+    check_apart(&snapshot)?;
     Ok(snapshot)
 }
 
@@ -175,7 +180,30 @@ fn row_of(line: RowLine) -> Result<Row, String> {
         }
         _ => return Err("a topic and a partition belong together".to_owned()),
     };
-    Ok(Row { group: line.group, kind: line.group_type, state: line.state, place })
+    // Who does not say so may have left something out.
+    let is_whole = line.captured.as_deref() == Some(captured_name(Captured::Group));
+    let captured = if is_whole { Captured::Group } else { Captured::Partitions };
+    Ok(Row { group: line.group, kind: line.group_type, state: line.state, captured, place })
+}
+
+fn captured_name(captured: Captured) -> &'static str {
+    match captured {
+        Captured::Group => "group",
+        Captured::Partitions => "partitions",
+    }
+}
+
+/// Two rows of one partition that say different things: whichever was taken, the other would be lost.
+fn check_apart(snapshot: &Snapshot) -> Result<(), String> {
+    let mut said: BTreeMap<(&str, &TopicPartition), &Option<Committed>> = BTreeMap::new();
+    for row in &snapshot.rows {
+        let Some(place) = &row.place else { continue };
+        let other = said.insert((&row.group, &place.partition), &place.committed);
+        if other.is_some_and(|other| *other != place.committed) {
+            return Err(format!("two rows of {} {} say different things", row.group, place.partition));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ fn snapshot() -> Snapshot {
         group: group.to_owned(),
         kind: Some("classic".to_owned()),
         state: Some("Empty".to_owned()),
+        captured: Captured::Group,
         place,
     };
     Snapshot {
@@ -49,7 +50,7 @@ fn the_lines_are_these() {
     );
     assert_eq!(
         lines[1],
-        r#"{"cluster_id":"c","group":"billing","group_type":"classic","state":"Empty","topic":"orders","topic_id":"AAAAAAAAAAAAAAAAAAAAAQ","partition":0,"offset":5,"leader_epoch":2,"metadata":"m \"q\"","commit_time_ms":null,"expire_time_ms":null,"log_start":3,"log_end":9,"record_time_ms":1700000000000}"#
+        r#"{"cluster_id":"c","group":"billing","group_type":"classic","state":"Empty","captured":"group","topic":"orders","topic_id":"AAAAAAAAAAAAAAAAAAAAAQ","partition":0,"offset":5,"leader_epoch":2,"metadata":"m \"q\"","commit_time_ms":null,"expire_time_ms":null,"log_start":3,"log_end":9,"record_time_ms":1700000000000}"#
     );
     assert_eq!(read(&mut text.as_bytes()), Ok(snapshot()));
 }
@@ -74,6 +75,17 @@ fn what_is_no_snapshot_is_refused_with_the_line() {
         (
             format!("{HEADER}{{\"group\":\"g\",\"topic\":\"t\",\"partition\":0,\"offset\":-1}}\n"),
             "line 2: -1 is no",
+        ),
+        (
+            format!(
+                "{HEADER}{}",
+                [5, 6]
+                    .map(|offset| format!(
+                        "{{\"group\":\"g\",\"topic\":\"t\",\"partition\":0,\"offset\":{offset}}}\n"
+                    ))
+                    .concat()
+            ),
+            "two rows of g t-0 say different things",
         ),
     ];
     for (text, words) in bad {

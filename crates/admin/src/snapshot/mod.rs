@@ -10,11 +10,11 @@ pub use diff::{Difference, diff};
 pub use lines::{FORMAT, VERSION, read, write};
 pub use store::{Kept, NAME_MAX, Store, StoreError, is_name};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
-use milepost_model::{Offset, Timestamp};
+use milepost_model::{Offset, Timestamp, TopicId};
 
 /// What stands above the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,16 @@ pub struct Header {
     pub cluster_id: Option<String>,
 }
 
+/// How much of its group a row was captured with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Captured {
+    /// All of it: of what no row speaks nothing was committed.
+    Group,
+    /// Some partitions: nothing is said of the others.
+    #[default]
+    Partitions,
+}
+
 /// One group, or one partition of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
@@ -38,6 +48,8 @@ pub struct Row {
     pub kind: Option<String>,
     /// Its state, if that is known; `Dead` for one that was not there.
     pub state: Option<String>,
+    /// How much was captured of the group.
+    pub captured: Captured,
     /// The partition. None for a group that has committed nothing.
     pub place: Option<Place>,
 }
@@ -92,5 +104,34 @@ impl Snapshot {
             }
         }
         groups
+    }
+
+    /// The groups of which it says all.
+    #[must_use]
+    pub fn whole_groups(&self) -> BTreeSet<&str> {
+        let whole = self.rows.iter().filter(|row| row.captured == Captured::Group);
+        whole.map(|row| row.group.as_str()).collect()
+    }
+
+    /// What the topics of each group were then, as far as it says so.
+    #[must_use]
+    pub fn topic_ids(&self) -> BTreeMap<&str, BTreeMap<TopicPartition, TopicId>> {
+        let mut ids: BTreeMap<&str, BTreeMap<TopicPartition, TopicId>> = BTreeMap::new();
+        for row in &self.rows {
+            if let Some(place) = &row.place
+                && let Some(id) = place.topic_id()
+            {
+                ids.entry(&row.group).or_default().insert(place.partition.clone(), id);
+            }
+        }
+        ids
+    }
+}
+
+impl Place {
+    /// The topic's id, if it is known and can be one.
+    #[must_use]
+    pub fn topic_id(&self) -> Option<TopicId> {
+        self.topic_id.as_ref()?.parse().ok()
     }
 }

@@ -6,7 +6,7 @@ use crate::groups::{commit, partitions, server};
 use crate::support::{Server, eventually};
 
 /// What a group has committed: partition, offset, epoch, metadata.
-fn committed(server: &Server, group: &str) -> Vec<(Value, Value, Value, Value)> {
+pub(crate) fn committed(server: &Server, group: &str) -> Vec<(Value, Value, Value, Value)> {
     let ran = server.run(&["group", "describe", group, "--format", "json"]);
     let described: Value = serde_json::from_str(&ran.stdout).unwrap();
     let all = described["groups"][0]["partitions"].as_array().unwrap().clone();
@@ -24,7 +24,7 @@ fn offset(server: &Server, group: &str) -> Value {
 }
 
 /// Runs the undo line that a command printed, as a person would.
-fn undo(server: &Server, line: &str) {
+pub(crate) fn undo(server: &Server, line: &str) {
     let words: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(words[0], "milepost");
     server.run(&words[1..]).ok();

@@ -13,6 +13,7 @@ mod groups;
 mod groups_changed;
 mod groups_kept;
 mod importing;
+mod meant;
 mod offsets_dumped;
 mod offsets_kept;
 mod peeked;

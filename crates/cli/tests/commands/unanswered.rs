@@ -1,7 +1,7 @@
 //! What is not known because a broker does not answer is never taken for nothing.
 
 use crate::deaf::{self, LIST_GROUPS, OFFSET_FETCH};
-use crate::groups::commit;
+use crate::groups::{commit, partitions};
 use crate::support::{Ran, Server};
 
 /// How long the program waits for answers that do not come.
@@ -40,9 +40,14 @@ fn a_group_that_could_not_be_read_has_not_committed_nothing() {
     let (server, swallowed) = deaf::server();
     commit(&server, "g", &[(0, 4, None, "")]);
     server.run(&["group", "snapshot", "create", "g", "--name", "s"]).ok();
+    let file = server.folder.path().join("offsets.csv");
+    std::fs::write(&file, "g,t,0,7\n").unwrap();
+    let file = file.to_str().unwrap();
     swallowed.only(OFFSET_FETCH);
     for verb in [
         ["reset", "g", "latest", "--all"].as_slice(),
+        &["reset", "g", "latest", "--topic", "t"],
+        &["import", file],
         &["copy", "g", "other"],
         &["snapshot", "restore", "s"],
         &["reset", "other", "group:g", "--all"],
@@ -51,4 +56,6 @@ fn a_group_that_could_not_be_read_has_not_committed_nothing() {
         assert_unanswered(&ran);
         assert!(!ran.stderr.contains("committed nothing"), "{ran:?}");
     }
+    swallowed.none();
+    assert_eq!(partitions(&server, "g")[0]["offset"], 4, "what would be written over was not known");
 }

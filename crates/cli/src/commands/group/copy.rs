@@ -1,13 +1,12 @@
 //! `milepost group copy`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use milepost_admin::gather::{self, Origin, Places};
-use milepost_admin::plan::copy::{self, TopicMap};
-use milepost_admin::plan::{OffsetPlan, Presence};
-use milepost_admin::{GroupFacts, TopicFilter};
-use milepost_client::Cluster;
+use milepost_admin::plan::{LeftOut, OffsetPlan, Presence, copy};
+use milepost_admin::{GroupFacts, NameMap, TopicFilter};
+use milepost_client::{Cluster, TopicPartition};
 
 use super::change::{Change, ChangeFlags};
 use super::plan_view;
@@ -53,8 +52,20 @@ pub(super) struct PlaceFlags {
 }
 
 impl PlaceFlags {
-    pub(super) fn map(&self) -> TopicMap {
-        TopicMap(self.maps.iter().cloned().collect())
+    /// The map of topics. What is written to each group is looked at before anything is planned.
+    pub(super) fn map<'a>(
+        &self,
+        groups: impl Iterator<Item = &'a BTreeMap<TopicPartition, gather::Source>>,
+    ) -> Result<NameMap, Failure> {
+        let map = NameMap::new(&self.maps).map_err(Failure::Usage)?;
+        let mut all = BTreeSet::new();
+        for sources in groups {
+            let topics: BTreeSet<&str> = sources.keys().map(|one| &*one.topic).collect();
+            map.check_apart(&topics).map_err(Failure::Usage)?;
+            all.extend(topics);
+        }
+        map.check_used(&all).map_err(Failure::Usage)?;
+        Ok(map)
     }
 
     pub(super) fn places(&self) -> Places {
@@ -77,11 +88,14 @@ pub(super) fn run(copy: &Copy) -> Result<(), Failure> {
     if let Some(reason) = &from.unknown {
         return Err(reason.clone().into());
     }
-    let mut committed = gather::committed(&from);
-    if !copy.topics.is_empty() {
-        committed.retain(|one, _| copy.topics.iter().any(|topic| topic.takes(one)));
-    }
-    if committed.is_empty() {
+    let is_meant =
+        |one: &TopicPartition| copy.topics.is_empty() || copy.topics.iter().any(|topic| topic.takes(one));
+    let (mut committed, mut unknown) = (gather::committed(&from), gather::unknown(&from, []));
+    TopicFilter::check_used(&copy.topics, &committed.keys().chain(unknown.keys()).collect())
+        .map_err(Failure::Usage)?;
+    committed.retain(|one, _| is_meant(one));
+    unknown.retain(|one, _| is_meant(one));
+    if committed.is_empty() && unknown.is_empty() {
         return Err(Failure::Failed(format!("{}: the group has committed nothing that is meant", copy.from)));
     }
     let sources = match copy.places.places() {
@@ -89,27 +103,34 @@ pub(super) fn run(copy: &Copy) -> Result<(), Failure> {
         Places::ByOffset => without_times(committed),
     };
     let to = gather::group_to_write(&mut cluster, &copy.to)?.map_err(Failure::from)?;
-    let plan = planned(&mut cluster, &to, &sources, &copy.places, Origin::SameCluster)?;
+    let map = copy.places.map([&sources].into_iter())?;
+    let mut plan = planned(&mut cluster, &to, (&sources, &map), &copy.places, Origin::SameCluster)?;
+    if let Some(plan) = &mut plan {
+        let unknown =
+            unknown.iter().map(|(one, why)| LeftOut { partition: map.apply(one), why: why.clone() });
+        plan.left_out.extend(unknown);
+    }
     let change = Change { verb: "copy", flags: &copy.change, report: &copy.report, cluster: &copy.cluster };
     change.carry_out(&mut cluster, plan.into_iter().collect())
 }
 
 /// Offsets whose records nobody has looked at.
 pub(super) fn without_times(
-    committed: BTreeMap<milepost_client::TopicPartition, milepost_client::groups::Committed>,
-) -> BTreeMap<milepost_client::TopicPartition, gather::Source> {
-    committed.into_iter().map(|(one, committed)| (one, gather::Source { committed, time: None })).collect()
+    committed: BTreeMap<TopicPartition, milepost_client::groups::Committed>,
+) -> BTreeMap<TopicPartition, gather::Source> {
+    let without = |committed| gather::Source { committed, time: None, topic_id: None };
+    committed.into_iter().map(|(one, committed)| (one, without(committed))).collect()
 }
 
 /// The plan for one group, unless it is left alone.
 pub(super) fn planned(
     cluster: &mut Cluster,
     to: &GroupFacts,
-    sources: &BTreeMap<milepost_client::TopicPartition, gather::Source>,
+    (sources, map): (&BTreeMap<TopicPartition, gather::Source>, &NameMap),
     flags: &PlaceFlags,
     origin: Origin,
 ) -> Result<Option<OffsetPlan>, Failure> {
-    let facts = gather::copy(cluster, to, sources, &flags.map(), (flags.places(), origin))?;
+    let facts = gather::copy(cluster, to, sources, map, (flags.places(), origin))?;
     if flags.skip_non_empty
         && let Presence::Members { count, state } = &facts.presence
     {

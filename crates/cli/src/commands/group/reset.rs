@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Args;
 use milepost_admin::formats::any::{self, OffsetFile};
 use milepost_admin::plan::reset::{Destination, Facts, Metadata};
-use milepost_admin::plan::{create, reset};
-use milepost_admin::{GroupFacts, Target, TopicFilter, gather, target};
+use milepost_admin::plan::{EpochSource, create, reset};
+use milepost_admin::snapshot::Snapshot;
+use milepost_admin::{GroupFacts, Reason, Target, TopicFilter, gather, same_topic, target};
 use milepost_client::groups::Committed;
 use milepost_client::{Cluster, TopicPartition};
 
 use super::change::{Change, ChangeFlags, StoreFlags};
 use super::plan_view;
+use super::snapshot::refuse_other_cluster;
 use crate::clock;
 use crate::cluster_flags::ClusterFlags;
 use crate::failure::Failure;
@@ -133,17 +135,23 @@ fn gathered(
         return Err(reason.clone().into());
     }
     let said = said(cluster, target, &group.group, change.store())?;
+    let of_said: Vec<TopicPartition> = said.iter().flat_map(Said::partitions).cloned().collect();
     let scope: BTreeSet<TopicPartition> = match (&said, topics) {
         (None, []) => group.partitions.iter().map(|one| one.partition.clone()).collect(),
-        (Some(said), []) => said.keys().cloned().collect(),
-        (None, topics) => gather::scope(cluster, topics)?.map_err(Failure::from)?,
-        (Some(said), topics) => {
-            let meant = said.keys().filter(|one| topics.iter().any(|topic| topic.takes(one)));
-            meant.cloned().collect()
+        (Some(_), []) => of_said.into_iter().collect(),
+        // Also what nothing is said of: it is left out, and that is told.
+        (_, topics) => {
+            let named = gather::scope(cluster, topics)?.map_err(Failure::from)?;
+            let meant = of_said.into_iter().filter(|one| topics.iter().any(|topic| topic.takes(one)));
+            named.into_iter().chain(meant).collect()
         }
     };
+    let mut left_out = BTreeMap::new();
     let destination = match (said, target) {
-        (Some(said), _) => Destination::Said(said),
+        (Some(said), _) => {
+            left_out = said.left_out;
+            Destination::Said(said.committed, said.epochs)
+        }
         (None, Target::Earliest) => Destination::Start,
         (None, Target::Latest) => Destination::End,
         (None, Target::At(offset)) => Destination::At(*offset),
@@ -153,44 +161,76 @@ fn gathered(
             return Err(Failure::Usage(format!("the target is none of {}", target::GRAMMAR)));
         }
     };
-    Ok((gather::reset(cluster, group, scope)?, destination))
+    let mut facts = gather::reset(cluster, group, scope)?;
+    facts.left_out.extend(left_out);
+    Ok((facts, destination))
 }
 
 /// What a target says that names offsets itself.
+struct Said {
+    committed: BTreeMap<TopicPartition, Committed>,
+    /// Where epochs come from that it does not say.
+    epochs: EpochSource,
+    /// Partitions that it speaks of and that are left alone.
+    left_out: BTreeMap<TopicPartition, Reason>,
+}
+
+impl Said {
+    fn partitions(&self) -> impl Iterator<Item = &TopicPartition> {
+        self.committed.keys().chain(self.left_out.keys())
+    }
+}
+
 fn said(
     cluster: &mut Cluster,
     target: &Target,
     group: &str,
     store: &StoreFlags,
-) -> Result<Option<BTreeMap<TopicPartition, Committed>>, Failure> {
-    let failed = |why: String| Failure::Failed(why);
-    let of_snapshot = |cluster: &mut Cluster, snapshot: &milepost_admin::snapshot::Snapshot| {
-        let cluster_id = cluster.metadata(Some(&[]))?.cluster_id;
-        let said = gather::said_by_snapshot(snapshot, group, cluster_id.as_deref());
-        said.ok_or_else(|| failed(format!("the snapshot says nothing of the group {group}")))
-    };
+) -> Result<Option<Said>, Failure> {
     Ok(Some(match target {
-        Target::Group(other) => {
-            let other = gather::group(cluster, other)?;
-            if let Some(reason) = &other.unknown {
-                return Err(reason.clone().into());
-            }
-            let committed = gather::committed(&other);
-            if committed.is_empty() {
-                return Err(failed(format!("{}: the group has committed nothing", other.group)));
-            }
-            committed
-        }
+        Target::Group(other) => said_by_group(cluster, other)?,
         Target::File(path) => match any::read(path).map_err(Failure::Usage)? {
-            OffsetFile::Snapshot(snapshot) => of_snapshot(cluster, &snapshot)?,
-            OffsetFile::Rows(rows) => gather::said_by_rows(&rows, group),
+            OffsetFile::Snapshot(snapshot) => said_by_snapshot(cluster, &snapshot, group)?,
+            OffsetFile::Rows(rows) => Said {
+                committed: gather::said_by_rows(&rows, group),
+                epochs: EpochSource::Log,
+                left_out: BTreeMap::new(),
+            },
         },
         Target::Snapshot(name) => {
-            let snapshot = store.store()?.load(name).map_err(|error| failed(error.to_string()))?;
-            of_snapshot(cluster, &snapshot)?
+            let loaded = store.store()?.load(name);
+            let snapshot = loaded.map_err(|error| Failure::Failed(error.to_string()))?;
+            refuse_other_cluster(cluster, &snapshot)?;
+            said_by_snapshot(cluster, &snapshot, group)?
         }
         Target::Earliest | Target::Latest | Target::At(_) | Target::Shift(_) | Target::Since(_) => {
             return Ok(None);
         }
     }))
+}
+
+fn said_by_group(cluster: &mut Cluster, other: &str) -> Result<Said, Failure> {
+    let other = gather::group(cluster, other)?;
+    if let Some(reason) = &other.unknown {
+        return Err(reason.clone().into());
+    }
+    let (committed, left_out) = (gather::committed(&other), gather::unknown(&other, []));
+    if committed.is_empty() && left_out.is_empty() {
+        return Err(Failure::Failed(format!("{}: the group has committed nothing", other.group)));
+    }
+    Ok(Said { committed, epochs: EpochSource::AsSaid, left_out })
+}
+
+/// A file of another cluster says where to, and neither its epochs nor its topics' identities count here.
+fn said_by_snapshot(cluster: &mut Cluster, snapshot: &Snapshot, group: &str) -> Result<Said, Failure> {
+    let cluster_id = cluster.metadata(Some(&[]))?.cluster_id;
+    let committed = gather::said_by_snapshot(snapshot, group, cluster_id.as_deref())
+        .ok_or_else(|| Failure::Failed(format!("the snapshot says nothing of the group {group}")))?;
+    if snapshot.header.cluster_id != cluster_id {
+        return Ok(Said { committed, epochs: EpochSource::Log, left_out: BTreeMap::new() });
+    }
+    let mut ids = snapshot.topic_ids().remove(group).unwrap_or_default();
+    ids.retain(|one, _| committed.contains_key(one));
+    let left_out = same_topic::made_again(cluster, &ids)?;
+    Ok(Said { committed, epochs: EpochSource::AsSaid, left_out })
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
-use milepost_admin::plan::restore;
+use milepost_admin::plan::{OffsetPlan, restore};
 use milepost_admin::snapshot::{self, Header, Scope, Snapshot, is_name};
 use milepost_admin::target::write_time;
-use milepost_admin::{Reason, TopicFilter, gather};
+use milepost_admin::{Position, Reason, TopicFilter, gather};
 use milepost_client::groups::{Committed, GroupKind};
 use milepost_client::{Cluster, Stop, TopicPartition};
 use serde_json::{Map, Value, json};
@@ -291,9 +291,20 @@ fn run_diff(diff: &Diff) -> Result<(), Failure> {
     let store = diff.store.store()?;
     let old = store.load(&diff.old).map_err(|error| failed(&error))?;
     let new = match &diff.new {
-        Some(name) => store.load(name).map_err(|error| failed(&error))?,
+        Some(name) => {
+            let new = store.load(name).map_err(|error| failed(&error))?;
+            let (theirs, ours) = (&old.header.cluster_id, &new.header.cluster_id);
+            if theirs != ours {
+                let [theirs, ours] = [theirs, ours].map(|id| id.as_deref().unwrap_or("-"));
+                say(&format!(
+                    "these are snapshots of two clusters, {theirs} and {ours}; their offsets are of different records"
+                ));
+            }
+            new
+        }
         None => {
             let mut cluster = diff.cluster.connect()?;
+            refuse_other_cluster(&mut cluster, &old)?;
             let groups = old.groups();
             let names: Vec<&str> = groups.keys().copied().collect();
             let (now, lacking) =
@@ -307,17 +318,18 @@ fn run_diff(diff: &Diff) -> Result<(), Failure> {
     let mut objects = Vec::new();
     for one in &differences {
         let offset = |committed: &Option<Committed>| Cell::or_dash(committed.as_ref().map(|one| one.offset));
-        let moved = match (&one.old, &one.new) {
-            (Some(old), Some(new)) => Some(format!("{:+}", new.offset.0 - old.offset.0)),
-            _ => None,
-        };
+        let (old, new) = (one.old.as_ref(), one.new.as_ref());
         rows.push(vec![
             one.group.as_str().into(),
             (*one.partition.topic).into(),
             one.partition.partition.to_string().into(),
             offset(&one.old),
             offset(&one.new),
-            Cell { tone: Tone::Warning, ..Cell::or_dash(moved) },
+            Cell { tone: Tone::Warning, ..Cell::or_dash(old.zip(new).map(moved)) },
+            Cell::or_dash(old.and_then(|one| one.leader_epoch).map(|epoch| epoch.0)),
+            Cell::or_dash(new.and_then(|one| one.leader_epoch).map(|epoch| epoch.0)),
+            old.map(|one| one.metadata.as_str()).unwrap_or_default().into(),
+            new.map(|one| one.metadata.as_str()).unwrap_or_default().into(),
         ]);
         let mut object = Map::new();
         object.insert("group".to_owned(), one.group.as_str().into());
@@ -327,33 +339,52 @@ fn run_diff(diff: &Diff) -> Result<(), Failure> {
         object.extend(words::committed("new_", one.new.as_ref()));
         objects.push(Value::Object(object));
     }
-    let columns = ["GROUP", "TOPIC", "PARTITION", "OLD", "NEW", "MOVED"].map(|name| (name, Shown::Always));
+    let mut columns =
+        ["GROUP", "TOPIC", "PARTITION", "OLD", "NEW", "MOVED"].map(|name| (name, Shown::Always)).to_vec();
+    let more = ["OLD-EPOCH", "NEW-EPOCH", "OLD-METADATA", "NEW-METADATA"];
+    columns.extend(more.map(|name| (name, Shown::Wide)));
     let document = json!({ "version": DOCUMENT_VERSION, "differences": objects });
-    diff.report.print(&Report { columns: columns.to_vec(), rows, document })
+    diff.report.print(&Report { columns, rows, document })
+}
+
+/// How far, or what else differs where the place is the same.
+fn moved((old, new): (&Committed, &Committed)) -> String {
+    if old.offset != new.offset {
+        return format!("{:+}", new.offset.0 - old.offset.0);
+    }
+    let epoch = (old.leader_epoch != new.leader_epoch).then_some("epoch");
+    let metadata = (old.metadata != new.metadata).then_some("metadata");
+    epoch.into_iter().chain(metadata).collect::<Vec<_>>().join(", ")
 }
 
 fn run_restore(restore: &Restore) -> Result<(), Failure> {
     let snapshot = restore.change.store().store()?.load(&restore.name).map_err(|error| failed(&error))?;
     let mut cluster = restore.cluster.connect()?;
     let said = chosen(&snapshot, restore)?;
-    let cluster_id = cluster.metadata(Some(&[]))?.cluster_id;
-    if snapshot.header.cluster_id != cluster_id {
-        let (theirs, ours) = (snapshot.header.cluster_id.as_deref(), cluster_id.as_deref());
-        return Err(Failure::Failed(format!(
-            "the snapshot is of the cluster {}, and this is {}; group import puts it into another",
-            theirs.unwrap_or("-"),
-            ours.unwrap_or("-")
-        )));
-    }
+    refuse_other_cluster(&mut cluster, &snapshot)?;
+    let (whole, mut ids) = (snapshot.whole_groups(), snapshot.topic_ids());
     let mut plans = Vec::new();
-    for (group, partitions) in said {
+    for (group, mut partitions) in said {
         let now = gather::group_to_write(&mut cluster, group)?.map_err(Failure::from)?;
         if let Some(reason) = &now.unknown {
             return Err(reason.clone().into());
         }
-        let facts = gather::restore(&mut cluster, &now, partitions)?;
+        if whole.contains(group) {
+            // Nothing was committed for what it does not speak of.
+            let later = now
+                .partitions
+                .iter()
+                .filter(|one| one.position != Position::Never && restore.is_meant(&one.partition));
+            for one in later {
+                partitions.entry(one.partition.clone()).or_insert(None);
+            }
+        }
+        let ids = ids.remove(group).unwrap_or_default();
+        let facts = gather::restore(&mut cluster, &now, partitions, &ids)?;
         plans.push(restore::plan(&facts));
     }
+    let touched: Vec<TopicPartition> = plans.iter().flat_map(OffsetPlan::meant).collect();
+    TopicFilter::check_used(&restore.topics, &touched.iter().collect()).map_err(Failure::Usage)?;
     let change = Change {
         verb: "restore",
         flags: &restore.change,
@@ -361,6 +392,26 @@ fn run_restore(restore: &Restore) -> Result<(), Failure> {
         cluster: &restore.cluster,
     };
     change.carry_out(&mut cluster, plans)
+}
+
+/// An offset is a place in a log of its own cluster, and means nothing in another.
+pub(super) fn refuse_other_cluster(cluster: &mut Cluster, snapshot: &Snapshot) -> Result<(), Failure> {
+    let cluster_id = cluster.metadata(Some(&[]))?.cluster_id;
+    if snapshot.header.cluster_id == cluster_id {
+        return Ok(());
+    }
+    let (theirs, ours) = (snapshot.header.cluster_id.as_deref(), cluster_id.as_deref());
+    Err(Failure::Failed(format!(
+        "the snapshot is of the cluster {}, and this is {}; group import puts it into another",
+        theirs.unwrap_or("-"),
+        ours.unwrap_or("-")
+    )))
+}
+
+impl Restore {
+    fn is_meant(&self, partition: &TopicPartition) -> bool {
+        self.topics.is_empty() || self.topics.iter().any(|topic| topic.takes(partition))
+    }
 }
 
 type Said<'a> = BTreeMap<&'a str, BTreeMap<TopicPartition, Option<Committed>>>;
@@ -374,10 +425,8 @@ fn chosen<'a>(snapshot: &'a Snapshot, restore: &Restore) -> Result<Said<'a>, Fai
     if !restore.groups.is_empty() {
         said.retain(|group, _| restore.groups.iter().any(|named| named == group));
     }
-    if !restore.topics.is_empty() {
-        for partitions in said.values_mut() {
-            partitions.retain(|one, _| restore.topics.iter().any(|topic| topic.takes(one)));
-        }
+    for partitions in said.values_mut() {
+        partitions.retain(|one, _| restore.is_meant(one));
     }
     Ok(said)
 }

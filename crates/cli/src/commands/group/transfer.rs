@@ -1,14 +1,14 @@
 //! `milepost group export` and `milepost group import`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use milepost_admin::TopicFilter;
 use milepost_admin::formats::any::{self, OffsetFile};
 use milepost_admin::formats::{OffsetRow, kafka_csv, rpk};
 use milepost_admin::gather::{self, Origin, Source};
 use milepost_admin::snapshot::{self, Header, Snapshot};
+use milepost_admin::{NameMap, TopicFilter};
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
 
@@ -53,7 +53,7 @@ pub(crate) struct Export {
 #[derive(Debug, Args)]
 #[command(after_help = plan_view::FIELDS)]
 pub(crate) struct Import {
-    /// The file; its form is told from what is in it.
+    /// The file, or - for standard input; its form is told from what is in it.
     file: PathBuf,
     /// The group of rows that do not name one, as in rpk's text and Kafka's CSV of one group.
     #[arg(long, short)]
@@ -114,25 +114,19 @@ fn rows(snapshot: &Snapshot, naming: Naming) -> Vec<OffsetRow> {
 
 pub(super) fn run_import(import: &Import) -> Result<(), Failure> {
     let file = any::read(&import.file).map_err(Failure::Usage)?;
-    let mut cluster = import.cluster.connect()?;
-    let cluster_id = cluster.metadata(Some(&[]))?.cluster_id;
-    let origin = match &file {
-        OffsetFile::Snapshot(snapshot) if snapshot.header.cluster_id == cluster_id => Origin::SameCluster,
-        OffsetFile::Snapshot(_) | OffsetFile::Rows(_) => Origin::Elsewhere,
+    let theirs = match &file {
+        OffsetFile::Snapshot(snapshot) => Some(snapshot.header.cluster_id.clone()),
+        OffsetFile::Rows(_) => None,
     };
-    let renames: BTreeMap<&str, &str> =
-        import.groups.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
+    let groups = import.chosen(file)?;
+    let topics = import.places.map(groups.values())?;
+    let mut cluster = import.cluster.connect()?;
+    let ours = cluster.metadata(Some(&[]))?.cluster_id;
+    let origin = if theirs == Some(ours) { Origin::SameCluster } else { Origin::Elsewhere };
     let mut plans = Vec::new();
-    for (group, mut sources) in by_group(file, import.group.as_deref())? {
-        if !import.topics.is_empty() {
-            sources.retain(|one, _| import.topics.iter().any(|topic| topic.takes(one)));
-        }
-        if sources.is_empty() {
-            continue;
-        }
-        let name = renames.get(group.as_str()).copied().unwrap_or(&group);
-        let to = gather::group_to_write(&mut cluster, name)?.map_err(Failure::from)?;
-        plans.extend(planned(&mut cluster, &to, &sources, &import.places, origin)?);
+    for (group, sources) in &groups {
+        let to = gather::group_to_write(&mut cluster, group)?.map_err(Failure::from)?;
+        plans.extend(planned(&mut cluster, &to, (sources, &topics), &import.places, origin)?);
     }
     if plans.is_empty() {
         return Err(Failure::Failed("nothing in the file is to be written".to_owned()));
@@ -142,16 +136,46 @@ pub(super) fn run_import(import: &Import) -> Result<(), Failure> {
     change.carry_out(&mut cluster, plans)
 }
 
+impl Import {
+    /// What of the file is written, by the names of the groups to which it is.
+    fn chosen(&self, file: OffsetFile) -> Result<BTreeMap<String, Sources>, Failure> {
+        let mut said = by_group(file, self.group.as_deref())?;
+        TopicFilter::check_used(&self.topics, &said.values().flat_map(BTreeMap::keys).collect())
+            .map_err(Failure::Usage)?;
+        if !self.topics.is_empty() {
+            for sources in said.values_mut() {
+                sources.retain(|one, _| self.topics.iter().any(|topic| topic.takes(one)));
+            }
+        }
+        said.retain(|_, sources| !sources.is_empty());
+        let map = NameMap::new(&self.groups).map_err(Failure::Usage)?;
+        let names: BTreeSet<&str> = said.keys().map(String::as_str).collect();
+        map.check_used(&names).map_err(Failure::Usage)?;
+        map.check_apart(&names).map_err(Failure::Usage)?;
+        Ok(said.into_iter().map(|(group, sources)| (map.name(&group).to_owned(), sources)).collect())
+    }
+}
+
 type Sources = BTreeMap<TopicPartition, Source>;
 
 fn by_group(file: OffsetFile, unnamed: Option<&str>) -> Result<BTreeMap<String, Sources>, Failure> {
+    let names_groups = match &file {
+        OffsetFile::Snapshot(_) => true,
+        OffsetFile::Rows(rows) => rows.iter().any(|row| row.group.is_some()),
+    };
+    if let (true, Some(group)) = (names_groups, unnamed) {
+        return Err(Failure::Usage(format!(
+            "the file names its groups itself; --map-group OLD={group} writes one of them to another"
+        )));
+    }
     let mut groups: BTreeMap<String, Sources> = BTreeMap::new();
     match file {
         OffsetFile::Snapshot(snapshot) => {
             for row in snapshot.rows {
                 let Some(place) = row.place else { continue };
+                let topic_id = place.topic_id();
                 let Some(committed) = place.committed else { continue };
-                let source = Source { committed, time: place.record_time };
+                let source = Source { committed, time: place.record_time, topic_id };
                 groups.entry(row.group).or_default().insert(place.partition, source);
             }
         }
@@ -161,7 +185,8 @@ fn by_group(file: OffsetFile, unnamed: Option<&str>) -> Result<BTreeMap<String, 
                     Failure::Usage("the file does not name the group; say --group".to_owned())
                 })?;
                 let committed = Committed { offset: row.offset, leader_epoch: None, metadata: String::new() };
-                groups.entry(group).or_default().insert(row.partition, Source { committed, time: None });
+                let source = Source { committed, time: None, topic_id: None };
+                groups.entry(group).or_default().insert(row.partition, source);
             }
         }
     }

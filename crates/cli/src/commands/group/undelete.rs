@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use milepost_admin::history::{self, History};
-use milepost_admin::plan::LeftOut;
 use milepost_admin::plan::reset::{self, Destination, Metadata};
+use milepost_admin::plan::{EpochSource, LeftOut};
 use milepost_admin::target::write_time;
-use milepost_admin::{Reason, TopicFilter, gather};
+use milepost_admin::{TopicFilter, gather};
 use milepost_client::groups::Committed;
 use milepost_client::{Cluster, TopicPartition};
 
@@ -57,7 +57,7 @@ pub(super) fn run(undelete: &Undelete) -> Result<(), Failure> {
     let group = gather::group_to_write(&mut cluster, &undelete.group)?.map_err(Failure::from)?;
     let scope: BTreeSet<TopicPartition> = said.keys().cloned().collect();
     let facts = gather::reset(&mut cluster, &group, scope)?;
-    let mut plan = reset::plan(&facts, &Destination::Said(said), Metadata::Kept);
+    let mut plan = reset::plan(&facts, &Destination::Said(said, EpochSource::AsSaid), Metadata::Kept);
     plan.left_out.extend(left_out);
     let change = Change {
         verb: "undelete",
@@ -90,7 +90,7 @@ fn lost(
                 say(&format!("{one}: removed {}", write_time(lost.removed)));
                 said.insert(one.clone(), committed);
             }
-            Err(words) => left_out.push(LeftOut { partition: one.clone(), why: Reason::other(words) }),
+            Err(why) => left_out.push(LeftOut { partition: one.clone(), why }),
         }
     }
     Ok((said, left_out))
