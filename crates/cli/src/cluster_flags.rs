@@ -120,7 +120,10 @@ const LONGEST_SECONDS: f64 = 86_400.0;
 
 /// As a timeout, or 0.
 pub(crate) fn parse_seconds_or_none(said: &str) -> Result<Duration, String> {
-    if said.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { parse_seconds(said) }
+    if said.strip_suffix('s').unwrap_or(said).parse() == Ok(0.0) {
+        return Ok(Duration::ZERO);
+    }
+    parse_seconds(said).map_err(|_| format!("not a number of seconds from 0 to {LONGEST_SECONDS}"))
 }
 
 /// How long something may take, in seconds with or without their unit.

@@ -103,6 +103,11 @@ impl ReportFlags {
         matches!(self.format, ReportFormat::Table | ReportFormat::Wide)
     }
 
+    /// Whether it is left to the command what people see, who did not ask for columns.
+    pub(crate) fn is_for_any_words(&self) -> bool {
+        self.format == ReportFormat::Table && self.columns.is_empty()
+    }
+
     /// Whether these flags can be followed, said before anything is asked of a cluster.
     pub(crate) fn check(&self, report: &Report) -> Result<(), Failure> {
         match self.format {
@@ -150,7 +155,8 @@ impl ReportFlags {
         }
     }
 
-    fn headings(&self) -> Headings {
+    /// Whether the names of columns are printed.
+    pub(crate) fn headings(&self) -> Headings {
         if self.no_headers { Headings::Hidden } else { Headings::Shown }
     }
 

@@ -158,3 +158,10 @@ fn many_records_arrive_in_their_order() {
         assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 2), "every other one, in order");
     }
 }
+
+#[test]
+fn what_is_refused_is_not_unknown() {
+    let server = Server::start();
+    let ran = server.run_with(&["produce", "__consumer_offsets"], "x\n");
+    assert_ended(&ran, 1, "acknowledged 0, refused 1\n", "[INVALID_TOPIC_EXCEPTION]");
+}

@@ -27,6 +27,15 @@ fn topics_are_made_listed_described_and_deleted() {
         })
     };
     assert_eq!(described[1]["partitions"], json!([partition(0), partition(1)]));
+    let formed = |flags: &[&str]| server.run(&[&["topic", "describe", "orders"], flags].concat()).ok();
+    assert_eq!(
+        formed(&["--format", "csv", "--columns", "topic,partition,end,in-sync,configs"]),
+        "TOPIC,PARTITION,END,IN-SYNC,CONFIGS\norders,0,0,1,segment.bytes=1048576\norders,1,0,1,segment.bytes=1048576\n"
+    );
+    assert_eq!(formed(&["--columns", "partition,topic", "--no-headers"]), "0  orders\n1  orders\n");
+    assert!(formed(&["--format", "yaml"]).contains("  name: orders\n"));
+    assert!(formed(&["--format", "wide"]).starts_with("TOPIC   PARTITION  LEADER"));
+    assert!(formed(&["--format", "text"]).starts_with("orders\n  id "));
 
     assert_eq!(
         server.run(&["topic", "delete", "orders", "other", "--yes"]).ok(),
@@ -79,11 +88,12 @@ fn flags_and_clusters_that_are_none_have_their_codes() {
     let silent = listener.local_addr().unwrap().to_string();
     // A port that was free a moment ago, and that nobody listens on.
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let cases: [(&[&str], i32, &str); 5] = [
+    let cases: [(&[&str], i32, &str); 6] = [
         (&["topic", "list", "--bootstrap", &closed], 4, "cannot connect to"),
         (&["topic", "list", "--bootstrap", &silent, "--timeout", "0.2"], 4, "did not answer within 0.2 s"),
         (&["topic", "list", "--bootstrap", "host:port"], 2, "is no address (HOST:PORT)"),
-        (&["topic", "list", "--timeout", "never"], 2, "not a number of seconds"),
+        (&["topic", "list", "--timeout", "never"], 2, "not a number of seconds above 0"),
+        (&["doctor", "--history", "abc"], 2, "not a number of seconds from 0 to 86400"),
         (&["topic", "lost"], 2, "unrecognized subcommand"),
     ];
     for (arguments, code, words) in cases {

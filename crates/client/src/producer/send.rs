@@ -175,13 +175,31 @@ fn settle(producer: &mut Producer, results: Results) -> Result<(), ClientError> 
                 producer.delivery.first_failure.get_or_insert_with(|| explain(code, message.as_deref()));
             }
             _ => {
-                lane.batches.push_front(batch);
+                if is_refusal(code) {
+                    producer.delivery.failed += count;
+                    producer.buffered_bytes -= batch.bytes;
+                } else {
+                    lane.batches.push_front(batch);
+                }
                 let what = format!("{}-{partition}", producer.topic);
                 outcome = outcome.and(Err(ClientError::refused(what, code, message.as_deref())));
             }
         }
     }
     outcome
+}
+
+/// Whether it says for certain that nothing of the batch was stored, and nothing would be if it were sent again.
+fn is_refusal(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::InvalidTopicException
+            | ErrorCode::TopicAuthorizationFailed
+            | ErrorCode::ClusterAuthorizationFailed
+            | ErrorCode::UnsupportedForMessageFormat
+            | ErrorCode::UnsupportedCompressionType
+            | ErrorCode::PolicyViolation
+    )
 }
 
 fn step(lane: &mut Lane, records: usize) {
