@@ -133,6 +133,9 @@ def test_nothing_commits_for_a_share_group_and_it_can_be_deleted(ours, theirs, s
     for verb in (["export", name], ["snapshot", "create", name, "--name", "before"]):
         ran = ours.run("group", *verb)
         assert ran.code == 0 and "where it begins is not kept" in ran.err, ran
+    ours.run("group", "snapshot", "create", name, f"{name}-other", "--name", "both").ok()
+    ran = ours.run("group", "snapshot", "restore", "both", "--yes")
+    assert ran.code == 0 and "a share group commits no offsets" in ran.err, ran
     ran = ours.run("group", "delete", name, "--yes")
     assert ran.code == 1 and "NON_EMPTY_GROUP" in ran.err, ran
     shared.close()

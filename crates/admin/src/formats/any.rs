@@ -48,8 +48,12 @@ fn parse(input: &mut dyn BufRead) -> Result<OffsetFile, String> {
     }
 }
 
-/// Two rows of one partition with different offsets are refused: whichever was taken, the other would be lost.
+/// Two rows of one partition with different offsets are refused: whichever was taken, the other would be lost. So are rows of
+/// which it cannot be said whether they are of one group.
 fn apart(rows: Vec<OffsetRow>) -> Result<OffsetFile, String> {
+    if rows.iter().any(|row| row.group.is_some()) && rows.iter().any(|row| row.group.is_none()) {
+        return Err("some rows name a group and others do not".to_owned());
+    }
     let mut said: BTreeMap<(Option<&str>, &TopicPartition), Offset> = BTreeMap::new();
     for row in &rows {
         match said.insert((row.group.as_deref(), &row.partition), row.offset) {
@@ -84,6 +88,7 @@ mod tests {
         for (text, words) in [
             ("t,0,5\nt,1,5\nt,0,6\n", "two rows of t-0: 5 and 6"),
             ("g,t,0,5\nh,t,0,7\ng,t,0,6\n", "two rows of g t-0: 5 and 6"),
+            ("t,0,5\ng,t,0,6\n", "some rows name a group and others do not"),
             ("t 0 5\nt 0 6\n", "two rows of t-0: 5 and 6"),
         ] {
             assert_eq!(parse(&mut text.as_bytes()), Err(words.to_owned()));

@@ -1,6 +1,6 @@
 //! How two snapshots differ.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use milepost_client::TopicPartition;
 use milepost_client::groups::Committed;
@@ -20,9 +20,11 @@ pub struct Difference {
     pub new: Option<Committed>,
 }
 
-/// What differs, by group and partition. What a snapshot does not speak of is nothing committed.
+/// What differs, by group and partition. What a snapshot does not speak of is nothing committed, unless it has only some
+/// partitions of the group: then it is not known, and no difference.
 #[must_use]
 pub fn diff(old: &Snapshot, new: &Snapshot) -> Vec<Difference> {
+    let (old_parts, new_parts) = (old.part_groups(), new.part_groups());
     let (old, new) = (old.groups(), new.groups());
     let names: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
     let mut differences = Vec::new();
@@ -31,6 +33,12 @@ pub fn diff(old: &Snapshot, new: &Snapshot) -> Vec<Difference> {
         let partitions: BTreeSet<&TopicPartition> =
             before.into_iter().chain(after).flat_map(|of_group| of_group.keys()).collect();
         for partition in partitions {
+            let is_silent = |parts: &BTreeSet<&str>, of_group: Option<&BTreeMap<TopicPartition, _>>| {
+                parts.contains(group) && of_group.is_none_or(|of_group| !of_group.contains_key(partition))
+            };
+            if is_silent(&old_parts, before) || is_silent(&new_parts, after) {
+                continue;
+            }
             let was = before.and_then(|of_group| of_group.get(partition)).cloned().flatten();
             let is = after.and_then(|of_group| of_group.get(partition)).cloned().flatten();
             if was != is {
@@ -51,7 +59,7 @@ mod tests {
     use milepost_model::{Offset, PartitionIndex};
 
     use super::*;
-    use crate::snapshot::{Header, Place, Row};
+    use crate::snapshot::{Captured, Header, Place, Row};
 
     fn snapshot(places: &[(&str, i32, Option<i64>)]) -> Snapshot {
         let row = |(group, partition, offset): &(&str, i32, Option<i64>)| Row {
@@ -70,6 +78,7 @@ mod tests {
                 log_end: None,
                 record_time: None,
             }),
+            captured: Captured::Group,
             ..Row::default()
         };
         Snapshot { header: Header::default(), rows: places.iter().map(row).collect() }
@@ -94,5 +103,14 @@ mod tests {
                 ("c".to_owned(), 0, None, Some(1)),
             ]
         );
+    }
+
+    #[test]
+    fn of_what_was_not_captured_nothing_is_said() {
+        let mut old = snapshot(&[("a", 0, Some(1))]);
+        old.rows[0].captured = Captured::Partitions;
+        let new = snapshot(&[("a", 0, Some(2)), ("a", 1, Some(2))]);
+        let told: Vec<i32> = diff(&old, &new).into_iter().map(|one| one.partition.partition.0).collect();
+        assert_eq!(told, [0]);
     }
 }

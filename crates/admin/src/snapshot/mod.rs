@@ -109,8 +109,17 @@ impl Snapshot {
     /// The groups of which it says all.
     #[must_use]
     pub fn whole_groups(&self) -> BTreeSet<&str> {
-        let whole = self.rows.iter().filter(|row| row.captured == Captured::Group);
-        whole.map(|row| row.group.as_str()).collect()
+        self.captured(Captured::Group)
+    }
+
+    /// The groups of which it has some partitions, and says nothing of the others.
+    pub(super) fn part_groups(&self) -> BTreeSet<&str> {
+        self.captured(Captured::Partitions)
+    }
+
+    fn captured(&self, captured: Captured) -> BTreeSet<&str> {
+        let rows = self.rows.iter().filter(|row| row.captured == captured);
+        rows.map(|row| row.group.as_str()).collect()
     }
 
     /// What the topics of each group were then, as far as it says so.

@@ -365,7 +365,15 @@ fn run_restore(restore: &Restore) -> Result<(), Failure> {
     let (whole, mut ids) = (snapshot.whole_groups(), snapshot.topic_ids());
     let mut plans = Vec::new();
     for (group, mut partitions) in said {
-        let now = gather::group_to_write(&mut cluster, group)?.map_err(Failure::from)?;
+        let now = match gather::group_to_write(&mut cluster, group)? {
+            Ok(now) => now,
+            // It kept no offsets then either, and must not keep the others from what is theirs.
+            Err(reason) if partitions.is_empty() && restore.groups.is_empty() => {
+                say(&reason.words);
+                continue;
+            }
+            Err(reason) => return Err(reason.into()),
+        };
         if let Some(reason) = &now.unknown {
             return Err(reason.clone().into());
         }
