@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::cluster_flags::Format;
 use crate::failure::{self, Failure};
 use crate::output;
+use crate::quote;
 
 /// The flags of `import`.
 #[derive(Debug, Args)]
@@ -128,7 +129,8 @@ fn sentences(import: &Import, imported: &Imported) -> String {
                  you set it otherwise\n";
     }
     if !import.dry_run {
-        text += &format!("start the server: milepost serve --data-dir {}\n", import.data_dir.display());
+        let flag = quote::flag("--data-dir", &import.data_dir.to_string_lossy());
+        text += &format!("start the server: {}\n", quote::command("serve", [], &flag));
     }
     text
 }

@@ -13,6 +13,7 @@ use milepost_broker::storage::{self, DataFolder, Durability};
 
 use crate::cluster_flags::CLIENT_VARIABLES;
 use crate::exit_code;
+use crate::quote;
 
 /// The flags of `serve`.
 #[derive(Debug, Args)]
@@ -105,10 +106,9 @@ fn serve_until_stopped(serve: &Serve) -> Result<(), Failure> {
         |error: &dyn std::fmt::Display| Failure::Start(format!("{}: {error}", serve.data_dir.display()));
     let engine = storage::open(&folder).map_err(|error| {
         if is_brokers_folder(&folder.path) {
-            return in_folder(&format!(
-                "{error}. It is a Kafka broker's: milepost import --from {} --data-dir NEW-FOLDER",
-                folder.path.display()
-            ));
+            let flags = quote::flag("--from", &folder.path.to_string_lossy()) + " --data-dir NEW-FOLDER";
+            let import = quote::command("import", [], &flags);
+            return in_folder(&format!("{error}. It is a Kafka broker's: {import}"));
         }
         in_folder(&error)
     })?;

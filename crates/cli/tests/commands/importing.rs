@@ -58,11 +58,12 @@ fn a_brokers_folder_is_moved_in_and_served() {
 #[test]
 fn a_server_started_on_a_brokers_folder_says_how_to_move_it_in() {
     let folder = tempfile::tempdir().unwrap();
-    let from = brokers_folder(folder.path());
+    let from = brokers_folder(&folder.path().join("a folder"));
     let serve = ["serve", "--listen", "127.0.0.1:0", "--data-dir", from.to_str().unwrap()];
     let ran = run_alone(&serve, folder.path());
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("milepost import --from"), "{}", ran.stderr);
+    let import = format!("milepost import --from '{}' --data-dir NEW-FOLDER", from.display());
+    assert!(ran.stderr.contains(&import), "{}", ran.stderr);
 }
 
 /// A commit of a group, for partition 0 of a topic, so many days ago.
