@@ -4,7 +4,6 @@
 
 mod completing;
 mod consuming;
-mod deaf;
 mod demo;
 mod doctored;
 mod doctored_history;

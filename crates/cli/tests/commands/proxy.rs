@@ -9,6 +9,13 @@ use std::thread;
 
 use crate::support::Server;
 
+/// Kafka's numbers of some APIs.
+pub(crate) const OFFSET_COMMIT: i16 = 8;
+pub(crate) const OFFSET_FETCH: i16 = 9;
+pub(crate) const LIST_GROUPS: i16 = 16;
+pub(crate) const DELETE_GROUPS: i16 = 42;
+pub(crate) const OFFSET_DELETE: i16 = 47;
+
 /// What gets lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {

@@ -1,7 +1,7 @@
 //! What is not known because a broker does not answer is never taken for nothing.
 
-use crate::deaf::{self, LIST_GROUPS, OFFSET_FETCH};
-use crate::groups::{commit, partitions};
+use crate::groups::{commit, fill, partitions};
+use crate::proxy::{LIST_GROUPS, Loss, OFFSET_FETCH, Proxied};
 use crate::support::{Ran, Server};
 
 /// How long the program waits for answers that do not come.
@@ -19,31 +19,36 @@ fn assert_unanswered(ran: &Ran) {
 
 #[test]
 fn what_could_not_be_read_is_not_kept_as_if_it_were_nothing() {
-    let (server, swallowed) = deaf::server();
-    commit(&server, "g", &[(0, 4, None, "")]);
-    swallowed.only(OFFSET_FETCH);
-    assert_unanswered(&run(&server, &["group", "snapshot", "create", "g", "--name", "s"]));
-    let ran = run(&server, &["group", "export", "g"]);
+    let proxied = Proxied::start();
+    let server = &proxied.server;
+    fill(server);
+    commit(server, "g", &[(0, 4, None, "")]);
+    proxied.lose(OFFSET_FETCH, Loss::Request);
+    assert_unanswered(&run(server, &["group", "snapshot", "create", "g", "--name", "s"]));
+    let ran = run(server, &["group", "export", "g"]);
     assert_unanswered(&ran);
     assert_eq!(ran.stdout, "");
-    swallowed.only(LIST_GROUPS);
-    assert_unanswered(&run(&server, &["group", "snapshot", "create", "--all", "--name", "s"]));
+    proxied.lose_nothing();
+    proxied.lose(LIST_GROUPS, Loss::Request);
+    assert_unanswered(&run(server, &["group", "snapshot", "create", "--all", "--name", "s"]));
     assert!(server.run(&["group", "snapshot", "list", "--no-headers"]).lines().is_empty());
     // The name is still free.
-    swallowed.none();
+    proxied.lose_nothing();
     let kept = server.run(&["group", "snapshot", "create", "g", "--name", "s"]).ok();
     assert!(kept.starts_with("kept 1 groups, 1 rows"), "{kept}");
 }
 
 #[test]
 fn a_group_that_could_not_be_read_has_not_committed_nothing() {
-    let (server, swallowed) = deaf::server();
-    commit(&server, "g", &[(0, 4, None, "")]);
+    let proxied = Proxied::start();
+    let server = &proxied.server;
+    fill(server);
+    commit(server, "g", &[(0, 4, None, "")]);
     server.run(&["group", "snapshot", "create", "g", "--name", "s"]).ok();
     let file = server.folder.path().join("offsets.csv");
     std::fs::write(&file, "g,t,0,7\n").unwrap();
     let file = file.to_str().unwrap();
-    swallowed.only(OFFSET_FETCH);
+    proxied.lose(OFFSET_FETCH, Loss::Request);
     for verb in [
         ["reset", "g", "latest", "--all"].as_slice(),
         &["reset", "g", "latest", "--topic", "t"],
@@ -52,10 +57,10 @@ fn a_group_that_could_not_be_read_has_not_committed_nothing() {
         &["snapshot", "restore", "s"],
         &["reset", "other", "group:g", "--all"],
     ] {
-        let ran = run(&server, &[&["group"], verb, &["--yes"]].concat());
+        let ran = run(server, &[&["group"], verb, &["--yes"]].concat());
         assert_unanswered(&ran);
         assert!(!ran.stderr.contains("committed nothing"), "{ran:?}");
     }
-    swallowed.none();
-    assert_eq!(partitions(&server, "g")[0]["offset"], 4, "what would be written over was not known");
+    proxied.lose_nothing();
+    assert_eq!(partitions(server, "g")[0]["offset"], 4, "what would be written over was not known");
 }

@@ -2,13 +2,8 @@
 
 use serde_json::Value;
 
-use crate::proxy::{Loss, Proxied};
+use crate::proxy::{DELETE_GROUPS, Loss, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH, Proxied};
 use crate::support::{Ran, eventually};
-
-const OFFSET_COMMIT: i16 = 8;
-const OFFSET_FETCH: i16 = 9;
-const DELETE_GROUPS: i16 = 42;
-const OFFSET_DELETE: i16 = 47;
 
 /// A topic of two partitions with ten records, and the group `g` at 2 in both.
 fn proxied() -> Proxied {
