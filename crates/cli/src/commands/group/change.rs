@@ -109,6 +109,9 @@ impl Change<'_> {
         let nothing = plans.iter().all(|plan| plan.moves.is_empty() && plan.forgets.is_empty());
         if self.flags.dry_run || nothing {
             self.report.print(&plan_view::report(&plans, &Told::default(), plan_view::Stage::Planned))?;
+            if self.report.is_for_people() && !nothing {
+                output::print(&plan_view::sums(&plans))?;
+            }
             return Failure::of_reasons(left_out);
         }
         self.refuse_members(&plans)?;
@@ -262,7 +265,8 @@ fn warnings(plan: &OffsetPlan) -> Vec<String> {
     for one in &plan.moves {
         if let Some(clamped) = one.clamped {
             let (asked, new) = (clamped.asked, one.new.offset);
-            warnings.push(format!("{}: {asked} is outside of the log, so it is {new}", one.partition));
+            warnings
+                .push(format!("{group} {}: {asked} is outside of the log, so it is {new}", one.partition));
         }
     }
     warnings.extend(milepost_admin::plan::restore::warnings(plan).iter().map(ToString::to_string));

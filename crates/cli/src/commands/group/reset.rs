@@ -28,6 +28,8 @@ Targets:
   group:NAME              where that group is, with epoch and metadata
   file:PATH               what a file says: our own lines, Kafka's CSV, or rpk's text
   snapshot:NAME           what a snapshot says
+CHANGE says what that means: so many records read again (replays) or not read (skips); the place stays, and at most epoch or
+metadata change; none changes nothing; first has no place yet; deletes takes it away.
 What lies outside of the log is moved to its nearest end, and said. The leader epoch is that of the log at the new place, or
 none is written. The group must have no members: the cluster refuses otherwise. Before anything is written what is there is
 kept as a snapshot, and the command that puts it back is printed.";
@@ -72,6 +74,7 @@ pub(crate) struct Create {
     #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
     group: String,
     /// Where it is to begin; see below.
+    #[arg(allow_negative_numbers = true)]
     target: String,
     /// This topic, or TOPIC:0,1 for some of its partitions; may be repeated. Not needed for group:, file: and snapshot:.
     #[arg(long = "topic", short, value_name = "TOPIC[:P,P]")]
