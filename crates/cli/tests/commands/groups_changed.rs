@@ -114,6 +114,9 @@ fn the_span_of_what_is_read_again_is_told() {
 fn what_lies_outside_is_clamped_and_what_is_gone_hides_nothing() {
     let server = server();
     commit(&server, "g", &[(0, 4, None, "")]);
+    let late = ["group", "reset", "g", "@2099-01-01T00:00Z", "--topic", "t", "--dry-run"];
+    let ran = server.run(&late);
+    assert!(ran.stderr.contains("g t-0 and 1 more: no record is that late, so it is the end"), "{ran:?}");
     let ran = server.run(&["group", "reset", "g", "500", "--topic", "t:0,7", "--yes"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("t-0: 500 is outside of the log, so it is 10"), "{ran:?}");

@@ -9,6 +9,7 @@ use milepost_admin::plan::{EpochSource, create, reset};
 use milepost_admin::snapshot::Snapshot;
 use milepost_admin::{GroupFacts, Reason, Target, TopicFilter, gather, same_topic, target};
 use milepost_client::groups::Committed;
+use milepost_client::offsets::Found;
 use milepost_client::{Cluster, TopicPartition};
 
 use super::change::{Change, ChangeFlags, StoreFlags};
@@ -16,7 +17,7 @@ use super::plan_view;
 use super::snapshot::refuse_other_cluster;
 use crate::clock;
 use crate::cluster_flags::ClusterFlags;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::report::ReportFlags;
 
 const HELP: &str = "\
@@ -164,9 +165,25 @@ fn gathered(
             return Err(Failure::Usage(format!("the target is none of {}", target::GRAMMAR)));
         }
     };
+    if let Destination::Found(found) = &destination {
+        say_too_late(&group.group, found);
+    }
     let mut facts = gather::reset(cluster, group, scope)?;
     facts.left_out.extend(left_out);
     Ok((facts, destination))
+}
+
+/// A time behind the last record means the end, which somebody may not have meant.
+fn say_too_late(group: &str, found: &BTreeMap<TopicPartition, Result<Option<Found>, Reason>>) {
+    let mut late =
+        found.iter().filter(|(_, found)| matches!(found, Ok(None))).map(|(partition, _)| partition);
+    if let Some(first) = late.next() {
+        let others = match late.count() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        say(&format!("{group} {first}{others}: no record is that late, so it is the end"));
+    }
 }
 
 /// What a target says that names offsets itself.
