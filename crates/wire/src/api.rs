@@ -193,8 +193,6 @@ apis! {
     ShareGroupDescribe   = 77, known 1 - 1, flexible Some(0);
     StreamsGroupDescribe = 89, known 0 - 1, flexible Some(0);
     DescribeShareGroupOffsets = 90, known 0 - 1, flexible Some(0);
-    AlterShareGroupOffsets = 91, known 0 - 0, flexible Some(0);
-    DeleteShareGroupOffsets = 92, known 0 - 0, flexible Some(0);
 }
 
 impl ApiKey {

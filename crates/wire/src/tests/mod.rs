@@ -72,7 +72,6 @@ cases! {
     add_offsets_to_txn: AddOffsetsToTxnRequest, AddOffsetsToTxnResponse;
     add_partitions_to_txn: AddPartitionsToTxnRequest, AddPartitionsToTxnResponse;
     alter_configs: AlterConfigsRequest, AlterConfigsResponse;
-    alter_share_group_offsets: AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse;
     api_versions: ApiVersionsRequest, ApiVersionsResponse;
     consumer_group_describe: ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse;
     consumer_group_heartbeat: ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse;
@@ -80,7 +79,6 @@ cases! {
     create_topics: CreateTopicsRequest, CreateTopicsResponse;
     delete_groups: DeleteGroupsRequest, DeleteGroupsResponse;
     delete_records: DeleteRecordsRequest, DeleteRecordsResponse;
-    delete_share_group_offsets: DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse;
     delete_topics: DeleteTopicsRequest, DeleteTopicsResponse;
     describe_cluster: DescribeClusterRequest, DescribeClusterResponse;
     describe_configs: DescribeConfigsRequest, DescribeConfigsResponse;

@@ -130,8 +130,6 @@ fn what_is_only_known_is_not_served() {
         (77, 1, 1, Some(0)),
         (89, 0, 1, Some(0)),
         (90, 0, 1, Some(0)),
-        (91, 0, 0, Some(0)),
-        (92, 0, 0, Some(0)),
     ];
     let table: Vec<_> = KNOWN
         .iter()
